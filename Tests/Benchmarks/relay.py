@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import getpass
 import json
 import os
 import shutil
@@ -13,8 +14,12 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 from websockets.sync.client import connect
+
+sys.path.append(str(Path(__file__).parent.parent / "IntegrationTests"))
+from certificates import Authority  # noqa: E402
 
 
 def free_port():
@@ -28,7 +33,7 @@ class Server:
 
     def __init__(self, name, protocol, command, port):
         self.name, self.protocol, self.port = name, protocol, port
-        self.other = None
+        self.other = self.health = None
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 10
         while True:
@@ -45,6 +50,11 @@ class Server:
     def rss_kib(self):
         with open(f"/proc/{self.process.pid}/status") as status:
             return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+
+    def kill(self):
+        """As a crash: nothing is written any more."""
+        self.process.kill()
+        self.process.wait()
 
     def stop(self):
         if self.process.poll() is None:
@@ -69,6 +79,7 @@ class Bench:
         port, health = port or free_port(), free_port()
         command = [self.options.program, "relay", "--listen", f"127.0.0.1:{port}", "--health", f"127.0.0.1:{health}"]
         server = Server(name, "websocket", [*command, *options], port)
+        server.health = health
         self.await_ready(health)
         return server
 
@@ -110,24 +121,29 @@ class Bench:
         port = free_port()
         return Server("raw forwarding", "raw", [self.options.forward, str(port)], port)
 
-    def mosquitto(self):
+    def mosquitto(self, *lines, name="mosquitto", port=None):
+        """Without lines of its configuration nothing is stored: its best case. It never limits anything."""
         found = shutil.which("mosquitto", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
         if not found:
             return None
-        port = free_port()
+        port = port or free_port()
         config = os.path.join(self.options.work, "mosquitto.conf")
         with open(config, "w") as out:
-            # Nothing written, nothing limited: its best case.
             out.write(
-                f"listener {port} 127.0.0.1\nallow_anonymous true\npersistence false\nlog_type none\n"
+                f"listener {port} 127.0.0.1\nallow_anonymous true\nuser {getpass.getuser()}\nlog_type none\n"
                 "max_queued_messages 0\nmax_inflight_messages 0\nset_tcp_nodelay true\n"
             )
-        return Server("mosquitto", "mqtt", [found, "-c", config], port)
+            for line in lines or ("persistence false",):
+                out.write(f"{line}\n")
+        return Server(name, "mqtt", [found, "-c", config], port)
 
     # Runs
 
-    def load(self, server, run, **numbers):
-        """A run's result; None when it broke, or a message did not arrive once, in order and unaltered."""
+    def load(self, server, run, may_lose=False, **numbers):
+        """A run's result; None when it broke, or a message did not arrive once, in order and unaltered.
+
+        `may_lose`: messages may be missing. That says something about the server, not that the run broke.
+        """
         command = [self.options.load, run, server.protocol]
         numbers = {"port": server.port, "pid": server.process.pid, **numbers}
         if server.other:
@@ -139,7 +155,7 @@ class Bench:
             result = json.loads(done.stdout)
         except ValueError:
             result = {"ok": False, "error": done.stderr.strip() or f"status {done.returncode}"}
-        if not result["ok"]:
+        if not result["ok"] and not (may_lose and "arrived" in result):
             self.broken = True
             print(f"  {server.name} {run}: {result.get('error', result)}")
             return None
@@ -216,7 +232,7 @@ class Bench:
                 "an idle connection, what the first ones cost once included", statistics.median(sizes), 8, False, "KiB"
             )
 
-    def coming_back(self, name, start):
+    def coming_back(self, name, start, kib, within_s=None, **numbers):
         """All peers of a relay that was killed come back at once, each with a proof of its id."""
         count = 500 if self.options.short else 15_000
         port = free_port()
@@ -225,34 +241,140 @@ class Bench:
             relay = start(port)
             try:
                 before = relay.rss_kib()
-                if result := self.load(relay, "registrations", idle=count, proved=1):
+                if result := self.load(relay, "registrations", idle=count, proved=1, **numbers):
                     # The first time they are new.
                     if attempt:
                         times.append(result["of_95_percent_ms"])
                     sizes.append((result["server_rss_kib"] - before) / count)
             finally:
-                relay.process.kill()
-                relay.process.wait()
+                relay.kill()
         if times:
             print(f"{count} peers come back to {name} and prove their ids: 95 % of them after")
             print(f"  {', '.join(f'{t:.0f}' for t in times)} ms")
-            self.check("95 % are back", statistics.median(times) / 1_000, 7, False, "s")
-            self.check("an idle connection of a proved peer", statistics.median(sizes), 2.5, False, "KiB")
+            if within_s:
+                self.check("95 % are back", statistics.median(times) / 1_000, within_s, False, "s")
+            what = "an idle wss connection" if "tls" in numbers else "an idle connection of a proved peer"
+            print(f"  {what}: {', '.join(f'{size:.1f}' for size in sizes)} KiB")
+            self.check(what, statistics.median(sizes), kib, False, "KiB")
 
     def returns(self):
         folder = os.path.join(self.options.work, "back")
-        self.coming_back("a relay", lambda port: self.relay("--state-dir", folder, port=port))
+        self.coming_back("a relay", lambda port: self.relay("--state-dir", folder, port=port), kib=2.5, within_s=7)
+        certificate, key = Authority(Path(self.options.work, "authority")).issue("relay", "IP:127.0.0.1")
+        tls = ("--tls-certificate", str(certificate), "--tls-key", str(key), "--state-dir", folder)
+        self.coming_back("a relay over TLS", lambda port: self.relay(*tls, port=port), kib=20, tls=1)
         started = self.cluster()
         if not started:
             return
         nats, relays = started
         try:
             self.coming_back(
-                "one relay of three", lambda port: self.member(nats, "three", "a relay of three", port=port)
+                "one relay of three",
+                lambda port: self.member(nats, "three", "a relay of three", port=port),
+                kib=2.5,
+                within_s=7,
             )
         finally:
             for server in (*relays, nats):
                 server.stop()
+
+    def storing_relay(self, folder=None, name="bellwire", port=None):
+        """A relay whose limits no run reaches: one network may use a quarter of them."""
+        options = ["--max-absent-peers", "100000", "--max-stored-bytes", str(1 << 30)]
+        return self.relay(*options, *(("--state-dir", folder) if folder else ()), name=name, port=port)
+
+    def stores(self):
+        """Messages to absent peers until all are on disk, against those that mosquitto has accepted at QoS 1.
+
+        The relay has a frame on disk within about 10 ms. mosquitto writes all that it stores into a new file: by default
+        every 30 minutes, so a crash loses everything since; and at most once a second, or after so many changes.
+        """
+        rounds, count = (2, 80) if self.options.short else (5, 2_000)
+        print(f"{100 * count:,} messages of 400 bytes to {count:,} absent peers, until they are stored")
+        results = {}
+        run_number = 0
+        for turn in range(rounds):
+            kinds = [
+                ("bellwire", count, None),
+                ("mosquitto QoS 1", count, ["persistence true"]),
+                ("mosquitto QoS 1, autosave_interval 1", count, ["persistence true", "autosave_interval 1"]),
+            ]
+            if turn == 0:
+                # As often as the relay does at 100,000 messages/s. Slow, and slower the more it stores: once, and fewer.
+                lines = ["persistence true", "autosave_on_changes true", "autosave_interval 1000"]
+                kinds.append(("mosquitto QoS 1, written every 1,000 changes", count // 10, lines))
+            for name, absent, lines in kinds:
+                run_number += 1
+                if result := self.stored_and_drained(name, absent, lines, run_number):
+                    results.setdefault(name, []).append(result)
+        if not results.get("bellwire"):
+            return
+        medians = self.report(results, "messages_per_s", "messages/s", "{:.0f}")
+        self.report(results, "server_cpu_us", "µs of CPU a message", "{:.2f}")
+        self.report(results, "survived", "% survive kill -9", "{:.2f}")
+        if "mosquitto QoS 1" in medians:
+            ratio = medians["bellwire"] / medians["mosquitto QoS 1"]
+            self.check("durable messages against mosquitto QoS 1 with persistence", ratio, 1, True)
+        for name in medians:
+            if "," in name:
+                print(f"  against {name}: {medians['bellwire'] / medians[name]:.2f} ×")
+
+    def stored_and_drained(self, name, absent, lines, run_number):
+        """A new server stores messages, is killed, starts again, and delivers what it has. None if it is not installed."""
+        folder = os.path.join(self.options.work, f"stored-{run_number}")
+        os.mkdir(folder, mode=0o700)
+        numbers = {"pairs": 8, "idle": absent, "run_number": run_number}
+
+        def start(port=None):
+            if not lines:
+                return self.storing_relay(folder, name, port)
+            return self.mosquitto(*lines, f"persistence_location {folder}/", name=name, port=port)
+
+        numbers |= {"qos": 1} if lines else {}
+        server = start()
+        if not server:
+            return None
+        try:
+            health = {} if lines else {"health": server.health}
+            result = self.load(server, "store", window=64, **numbers, **health)
+            server.kill()
+            if not result:
+                return None
+            server = start(server.port)
+            drained = self.load(server, "drain", may_lose=bool(lines), **numbers)
+            if not drained:
+                return None
+            return result | {"survived": 100 * drained["arrived"] / (100 * absent)}
+        finally:
+            server.kill()
+            shutil.rmtree(folder)
+
+    def beside_stores(self):
+        """Latency between peers that are online while another client sends messages that are stored."""
+        rounds, run_ms = (2, 500) if self.options.short else (9, 4000)
+        print("latency, 1,000 messages/s, beside 1,000 messages/s to absent peers")
+        folder = os.path.join(self.options.work, "beside")
+        servers = []
+        try:
+            servers.append((self.storing_relay(folder, "stored on disk"), 1000))
+            servers.append((self.storing_relay(None, "stored in memory"), 1000))
+            servers.append((self.storing_relay(None, "nothing stored"), 0))
+            results = {server.name: [] for server, _ in servers}
+            for turn in range(rounds):
+                # The order changes: what a run leaves behind disturbs no server more than another.
+                for server, rate in servers if turn % 2 == 0 else reversed(servers):
+                    numbers = {"rate": 1000, "stored_rate": rate, "size": 400, "run_ms": run_ms, "warm_up_ms": 500}
+                    if result := self.load(server, "latency", **numbers):
+                        results[server.name].append(result)
+        finally:
+            for server, _ in servers:
+                server.stop()
+        p50 = self.report(results, "p50_us", "µs p50", "{:.1f}")
+        self.report(results, "p99_us", "µs p99", "{:.1f}")
+        if len(p50) == 3:
+            ratio = p50["stored on disk"] / p50["stored in memory"]
+            self.check("p50 beside durable messages, against the same in memory", ratio, 1.05, False)
+            print(f"  against nothing stored: {p50['stored on disk'] / p50['nothing stored']:.2f} ×")
 
     def absence(self):
         """After a relay was killed: how long until another one says that a peer of it is absent, asked every millisecond."""
@@ -351,6 +473,8 @@ class Bench:
             for server in servers:
                 server.stop()
         self.registrations()
+        self.stores()
+        self.beside_stores()
         self.returns()
         self.absence()
         if self.broken:

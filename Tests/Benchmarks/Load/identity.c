@@ -55,14 +55,21 @@ void make_identities(uint32_t count)
 
 const char *identity_name(uint32_t number) { return identities[number].id; }
 
-void sign_nonce(uint32_t number, const char *origin, const char *nonce, char *signature, size_t size)
+void sign_nonce(const struct peer *peer, const char *origin, const char *nonce, char *signature, size_t size)
 {
-    char text[512];
-    uint8_t bytes[crypto_sign_BYTES];
-    const int length =
-        snprintf(text, sizeof text, "bellwire-register-v1\n%s\n%s\n%s", origin, identities[number].id, nonce);
+    const struct identity *identity = &identities[peer->number];
+    char text[512], exporter[1 + sodium_base64_ENCODED_LEN(TLS_BINDING, sodium_base64_VARIANT_URLSAFE_NO_PADDING)] = "";
+    uint8_t binding[TLS_BINDING], bytes[crypto_sign_BYTES];
+    int length;
+    if (peer->tls != NULL) {
+        tls_binding(peer, binding);
+        exporter[0] = '\n';
+        sodium_bin2base64(exporter + 1, sizeof exporter - 1, binding, sizeof binding,
+                          sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    }
+    length = snprintf(text, sizeof text, "bellwire-register-v1\n%s\n%s\n%s%s", origin, identity->id, nonce, exporter);
     if (length < 0 || (size_t)length >= sizeof text)
         broken("the relay's nonce is too long");
-    crypto_sign_detached(bytes, NULL, (const uint8_t *)text, (size_t)length, identities[number].secret_key);
+    crypto_sign_detached(bytes, NULL, (const uint8_t *)text, (size_t)length, identity->secret_key);
     sodium_bin2base64(signature, size, bytes, sizeof bytes, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 }

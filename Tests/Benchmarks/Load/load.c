@@ -4,14 +4,18 @@
  *   load RUN PROTOCOL --port N --pid PID [--OPTION NUMBER]...
  *
  *   RUN       throughput      as many messages as fit: --pairs, --window, --size, --run-ms, --warm-up-ms
- *             latency         one sender and one receiver at a steady --rate, beside --idle peers: --size, --run-ms, --warm-up-ms
+ *             latency         one sender and one receiver at a steady --rate, beside --idle peers: --size, --run-ms,
+ *                             --warm-up-ms; with --stored-rate another client sends to absent peers at that rate
  *             registrations   --idle peers that register at once; with --proved 1 each proves its id, the same ones in
- *                             each run
+ *                             each run; with --tls 1 over TLS
+ *             store           --pairs senders fill the store: --each messages for each of --idle absent peers, at most
+ *                             --window unanswered by a sender; until all are on disk if --health has the relay's page
+ *             drain           those peers come back, with the same --run-number, --idle and --each
  *   --other-port and --other-pid: of the server that receivers connect to, if it is not the senders'
  *
  *   PROTOCOL  websocket       the relay's frames
  *             raw             those of forward.c
- *             mqtt            MQTT 3.1.1, QoS 0
+ *             mqtt            MQTT 3.1.1, QoS 0; with --qos 1 QoS 1 and persistent sessions
  *             nats            NATS without JetStream
  *
  * Prints one line of JSON. Every message must arrive once, in order and unaltered: "ok" tells.
@@ -22,7 +26,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-struct options options = {0, 0, 8, 16, 400, 1000, 0, 3000, 1000, 200, 0, 0, 0};
+struct options options = {.pairs = 8, .window = 16, .size = 400, .rate = 1000, .run_ms = 3000, .warm_up_ms = 1000,
+                          .quiet_ms = 200, .each = 100};
 const struct protocol *protocol;
 unsigned run_number;
 
@@ -37,14 +42,18 @@ static const struct {
     {"--idle", &options.idle, 0},      {"--run-ms", &options.run_ms, 1},
     {"--warm-up-ms", &options.warm_up_ms, 0}, {"--quiet-ms", &options.quiet_ms, 1},
     {"--other-port", &options.other_port, 1}, {"--other-pid", &options.other_pid, 1},
-    {"--proved", &options.proved, 0},
+    {"--proved", &options.proved, 0},  {"--tls", &options.tls, 0},
+    {"--each", &options.each, 1},      {"--health", &options.health, 1},
+    {"--stored-rate", &options.stored_rate, 0}, {"--qos", &options.qos, 0},
+    {"--run-number", &options.run_number, 1},
 };
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
 static const struct {
     const char *name;
     int (*run)(void);
-} runs[] = {{"throughput", run_throughput}, {"latency", run_latency}, {"registrations", run_registrations}};
+} runs[] = {{"throughput", run_throughput}, {"latency", run_latency}, {"registrations", run_registrations},
+            {"store", run_store}, {"drain", run_drain}};
 enum { RUNS = sizeof runs / sizeof *runs };
 
 static const struct protocol *const protocols[] = {&websocket_protocol, &raw_protocol, &mqtt_protocol, &nats_protocol};
@@ -87,10 +96,11 @@ int main(int argc, char **argv)
         if (strcmp(argv[2], protocols[i]->name) == 0)
             protocol = protocols[i];
     if (run == NULL || protocol == NULL)
-        broken("usage: load throughput|latency|registrations websocket|raw|mqtt|nats --port N --pid PID [--OPTION NUMBER]...");
+        broken("usage: load throughput|latency|registrations|store|drain websocket|raw|mqtt|nats --port N --pid PID "
+               "[--OPTION NUMBER]...");
     read_numbers(argc - 3, argv + 3);
     raise_descriptor_limit();
-    run_number = (unsigned)(now_ns() >> 10);
+    run_number = options.run_number > 0 ? (unsigned)options.run_number : (unsigned)(now_ns() >> 10);
     make_message((size_t)options.size);
     return run();
 }

@@ -73,6 +73,18 @@ void send_message(struct peer *from, uint32_t to)
     protocol->send(from, to, message.bytes, message.size);
 }
 
+void post_message(struct peer *from, uint32_t to)
+{
+    from->posted++;
+    send_message(from, to);
+}
+
+void message_accepted(struct peer *from)
+{
+    from->accepted++;
+    tally.accepted++;
+}
+
 void message_arrived(struct peer *peer, const uint8_t *bytes, size_t length)
 {
     const uint8_t *id = bytes + HEAD;

@@ -81,9 +81,10 @@ static void flush_peer(struct peer *peer)
     struct buffer *output = &peer->output;
     ssize_t taken;
     int is_left;
-    if (peer->state == PEER_CONNECTING || output->length == 0)
+    if (peer->state == PEER_CONNECTING || peer->state == PEER_SECURING || output->length == 0)
         return;
-    taken = send(peer->socket, output->bytes, output->length, MSG_NOSIGNAL);
+    taken = peer->tls != NULL ? tls_send(peer, output->bytes, output->length)
+                              : send(peer->socket, output->bytes, output->length, MSG_NOSIGNAL);
     if (taken < 0 && errno != EAGAIN && errno != EINTR)
         broken("send: %s", strerror(errno));
     if (taken > 0) {
@@ -128,7 +129,8 @@ static void read_peer(struct peer *peer)
     ssize_t got;
     if (length > 0)
         memcpy(bytes, input->bytes, length);
-    got = recv(peer->socket, bytes + length, sizeof bytes - length, 0);
+    got = peer->tls != NULL ? tls_receive(peer, bytes + length, sizeof bytes - length)
+                            : recv(peer->socket, bytes + length, sizeof bytes - length, 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (got <= 0)
@@ -141,6 +143,18 @@ static void read_peer(struct peer *peer)
     keep_incomplete(input, bytes + used, length - used);
 }
 
+static void greet(struct peer *peer)
+{
+    peer->state = PEER_GREETING;
+    protocol->greet(peer);
+}
+
+static void secure(struct peer *peer)
+{
+    if (tls_handshake(peer))
+        greet(peer);
+}
+
 static void connected(struct peer *peer)
 {
     int error = 0;
@@ -148,9 +162,13 @@ static void connected(struct peer *peer)
     getsockopt(peer->socket, SOL_SOCKET, SO_ERROR, &error, &size);
     if (error != 0)
         broken("connect: %s", strerror(error));
-    peer->state = PEER_GREETING;
     watch(peer, EPOLL_CTL_MOD, 0);
-    protocol->greet(peer);
+    if (!options.tls) {
+        greet(peer);
+        return;
+    }
+    peer->state = PEER_SECURING;
+    secure(peer);
 }
 
 void pump(uint64_t nanoseconds)
@@ -165,9 +183,11 @@ void pump(uint64_t nanoseconds)
         struct peer *peer = happened[i].data.ptr;
         if (peer->state == PEER_CONNECTING)
             connected(peer);
+        else if (peer->state == PEER_SECURING)
+            secure(peer);
         else if (happened[i].events & EPOLLOUT)
             flush_peer(peer);
-        if (happened[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+        if (peer->state != PEER_SECURING && happened[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
             read_peer(peer);
     }
     flush_all();
@@ -227,5 +247,17 @@ void register_peers(uint32_t first, uint32_t count, uint32_t burst)
         while (opened < count && opened - (tally.ready - before) < burst)
             open_peer(first + opened++);
         pump(100000000);
+    }
+}
+
+void close_peers(uint32_t first, uint32_t count)
+{
+    flush_all();
+    for (uint32_t number = first; number < first + count; number++) {
+        struct peer *peer = &peers[number];
+        tls_free(peer);
+        close(peer->socket);
+        peer->state = PEER_CONNECTING;
+        peer->input.length = peer->output.length = 0;
     }
 }

@@ -10,7 +10,7 @@
 /* How long messages under way may take after the last was sent. */
 #define DRAIN_NS UINT64_C(10000000000)
 
-enum { REGISTERING_AT_ONCE = 64, COMING_AT_ONCE = 4000 /* a relay refuses more that are not registered */ };
+enum { COMING_AT_ONCE = 4000 /* a relay refuses more that are not registered */ };
 
 static uint64_t milliseconds(long count) { return (uint64_t)count * 1000000u; }
 
@@ -37,11 +37,10 @@ static double servers_cpu(void)
     return options.other_pid > 0 ? seconds + cpu_seconds((pid_t)options.other_pid) : seconds;
 }
 
-/* Ends the line, and tells whether every message arrived as it should. */
-static int finish(uint32_t end)
+int finish(uint64_t missing)
 {
     int is_well;
-    tally.lost += under_way(end);
+    tally.lost += missing;
     is_well = (tally.lost | tally.repeated | tally.misrouted | tally.altered | tally.refused) == 0;
     printf(",\"lost\":%" PRIu64 ",\"repeated\":%" PRIu64 ",\"misrouted\":%" PRIu64 ",\"altered\":%" PRIu64
            ",\"refused\":%" PRIu64 ",\"ok\":%s}\n",
@@ -89,7 +88,7 @@ int run_throughput(void)
     drain(end);
     printf("{\"messages_per_s\":%.0f,\"server_cpu_us\":%.3f,\"own_cpu_us\":%.3f", (double)arrived / seconds,
            1e6 * server_cpu / (double)(arrived > 0 ? arrived : 1), 1e6 * own_cpu / (double)(arrived > 0 ? arrived : 1));
-    return finish(end);
+    return finish(under_way(end));
 }
 
 /* ---- latency: peer 0 sends to peer 1, the others do nothing ---------------------------------------------------- */
@@ -106,28 +105,55 @@ static void take_sample(uint64_t sequence)
         latencies.samples[latencies.count++] = now_ns() - latencies.sent_at[sequence];
 }
 
-/* An open loop: a message that is late does not hold up the next. */
+static struct {
+    uint64_t count;
+    uint32_t sender, absent; /* the numbers of the client that sends them, and of the first peer they are for */
+} stored;
+
+/* An open loop: a message that is late does not hold up the next. Messages to be stored are sent halfway between others. */
 static void send_steadily(uint64_t count)
 {
-    const uint64_t begin = now_ns() + 1000000;
-    uint64_t sequence = 0;
+    const uint64_t begin = now_ns() + 1000000, halfway = 500000000u / (uint64_t)options.rate;
+    uint64_t sequence = 0, posted = 0;
     while (sequence < count) {
-        const uint64_t due = begin + sequence * 1000000000u / (uint64_t)options.rate, now = now_ns();
+        const uint64_t live_at = begin + sequence * 1000000000u / (uint64_t)options.rate;
+        const uint64_t stored_at = posted == stored.count
+                                       ? UINT64_MAX
+                                       : begin + halfway + posted * 1000000000u / (uint64_t)options.stored_rate;
+        const uint64_t due = live_at < stored_at ? live_at : stored_at, now = now_ns();
         if (now < due) {
             pump(due - now);
             continue;
         }
-        latencies.sent_at[sequence++] = now_ns();
-        send_message(&peers[0], 1);
+        if (live_at < stored_at) {
+            latencies.sent_at[sequence++] = now_ns();
+            send_message(&peers[0], 1);
+        } else {
+            post_message(&peers[stored.sender], stored.absent + (uint32_t)(posted++ / (uint64_t)options.each));
+        }
         pump(0);
     }
+}
+
+/* Messages that were to be stored, and to which the server has given no answer. */
+static uint64_t unanswered(void)
+{
+    const uint64_t deadline = now_ns() + DRAIN_NS;
+    if (stored.count == 0)
+        return 0;
+    while (peers[stored.sender].accepted < peers[stored.sender].posted && now_ns() < deadline)
+        pump(20000000);
+    return peers[stored.sender].posted - peers[stored.sender].accepted;
 }
 
 int run_latency(void)
 {
     const uint64_t rate = (uint64_t)options.rate;
     const uint64_t count = rate * (uint64_t)(options.run_ms + options.warm_up_ms) / 1000;
-    make_peers(2 + (uint32_t)options.idle);
+    stored.count = (uint64_t)options.stored_rate * (uint64_t)(options.run_ms + options.warm_up_ms) / 1000;
+    stored.sender = 2 + (uint32_t)options.idle;
+    stored.absent = stored.sender + 1;
+    make_peers(stored.absent + (uint32_t)(stored.count / (uint64_t)options.each) + 1);
     latencies.sent_at = calloc(count, sizeof *latencies.sent_at);
     latencies.samples = calloc(count, sizeof *latencies.samples);
     latencies.first = rate * (uint64_t)options.warm_up_ms / 1000;
@@ -135,6 +161,7 @@ int run_latency(void)
         broken("out of memory");
     register_peers(2, (uint32_t)options.idle, REGISTERING_AT_ONCE);
     register_peers(0, 2, REGISTERING_AT_ONCE);
+    register_peers(stored.sender, stored.count > 0, REGISTERING_AT_ONCE);
     await_quiet();
     on_arrival = take_sample;
     /* By default the kernel may wake a sleeper 50 us late. */
@@ -146,7 +173,7 @@ int run_latency(void)
            (double)percentile(latencies.samples, latencies.count, 50) / 1e3,
            (double)percentile(latencies.samples, latencies.count, 90) / 1e3,
            (double)percentile(latencies.samples, latencies.count, 99) / 1e3);
-    return finish(2);
+    return finish(under_way(2) + unanswered());
 }
 
 /* ---- registrations --------------------------------------------------------------------------------------------- */

@@ -114,8 +114,8 @@ static void send_proof(struct peer *peer, const uint8_t *text, size_t length)
         broken("a challenge with a nonce that is too long");
     memcpy(nonce, begin, (size_t)(end - begin));
     nonce[end - begin] = '\0';
-    snprintf(origin, sizeof origin, "ws://127.0.0.1:%ld", options.port);
-    sign_nonce(peer->number, origin, nonce, signature, sizeof signature);
+    snprintf(origin, sizeof origin, "%s://127.0.0.1:%ld", options.tls ? "wss" : "ws", options.port);
+    sign_nonce(peer, origin, nonce, signature, sizeof signature);
     snprintf(proof, sizeof proof,
              ",\"bellwire\":1,\"proof\":{\"nonce\":\"%s\",\"origin\":\"%s\",\"signature\":\"%s\"}", nonce, origin,
              signature);
@@ -160,6 +160,8 @@ static void take_text(struct peer *peer, const uint8_t *text, size_t length)
         message_arrived(peer, found + (sizeof member - 1), length - (size_t)(found - text) - (sizeof member - 1));
     else if (contains(text, length, "\"registered\""))
         peer_is_ready(peer);
+    else if (contains(text, length, "\"peer-offline\""))
+        message_accepted(peer);
     else if (options.proved && contains(text, length, "\"challenge\""))
         send_proof(peer, text, length);
     else if (contains(text, length, "\"error\""))
