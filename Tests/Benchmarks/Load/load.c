@@ -5,12 +5,14 @@
  *
  *   RUN       throughput      as many messages as fit: --pairs, --window, --size, --run-ms, --warm-up-ms
  *             latency         one sender and one receiver at a steady --rate, beside --idle peers: --size, --run-ms,
- *                             --warm-up-ms; with --stored-rate another client sends to absent peers at that rate
+ *                             --warm-up-ms
  *             registrations   --idle peers that register at once; with --proved 1 each proves its id, the same ones in
  *                             each run; with --tls 1 over TLS
  *             store           --pairs senders fill the store: --each messages for each of --idle absent peers, at most
  *                             --window unanswered by a sender; until all are on disk if --health has the relay's page
  *             drain           those peers come back, with the same --run-number, --idle and --each
+ *             beside          latency at --rate while another client sends as much to absent peers, by turns at a relay that
+ *                             stores on disk and at one that stores in memory, which is --other-port: --size, --run-ms
  *   --other-port and --other-pid: of the server that receivers connect to, if it is not the senders'
  *
  *   PROTOCOL  websocket       the relay's frames
@@ -44,8 +46,7 @@ static const struct {
     {"--other-port", &options.other_port, 1}, {"--other-pid", &options.other_pid, 1},
     {"--proved", &options.proved, 0},  {"--tls", &options.tls, 0},
     {"--each", &options.each, 1},      {"--health", &options.health, 1},
-    {"--stored-rate", &options.stored_rate, 0}, {"--qos", &options.qos, 0},
-    {"--run-number", &options.run_number, 1},
+    {"--qos", &options.qos, 0},        {"--run-number", &options.run_number, 1},
 };
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
@@ -53,7 +54,7 @@ static const struct {
     const char *name;
     int (*run)(void);
 } runs[] = {{"throughput", run_throughput}, {"latency", run_latency}, {"registrations", run_registrations},
-            {"store", run_store}, {"drain", run_drain}};
+            {"store", run_store}, {"drain", run_drain}, {"beside", run_beside}};
 enum { RUNS = sizeof runs / sizeof *runs };
 
 static const struct protocol *const protocols[] = {&websocket_protocol, &raw_protocol, &mqtt_protocol, &nats_protocol};
@@ -96,8 +97,8 @@ int main(int argc, char **argv)
         if (strcmp(argv[2], protocols[i]->name) == 0)
             protocol = protocols[i];
     if (run == NULL || protocol == NULL)
-        broken("usage: load throughput|latency|registrations|store|drain websocket|raw|mqtt|nats --port N --pid PID "
-               "[--OPTION NUMBER]...");
+        broken("usage: load throughput|latency|registrations|store|drain|beside websocket|raw|mqtt|nats --port N "
+               "--pid PID [--OPTION NUMBER]...");
     read_numbers(argc - 3, argv + 3);
     raise_descriptor_limit();
     run_number = options.run_number > 0 ? (unsigned)options.run_number : (unsigned)(now_ns() >> 10);

@@ -1,9 +1,9 @@
 /*
  * load.h - what the parts of the relay benchmark's load generator share.
  *
- * load.c reads the command line; runs.c and stored.c have the runs and print their results; peers.c opens connections and
- * moves their bytes, through tls.c if they are encrypted; message.c makes the message and checks each that arrives;
- * identity.c has the keys of peers that prove their ids; websocket.c, raw.c, mqtt.c and nats.c speak the protocols.
+ * load.c reads the command line; runs.c, stored.c and beside.c have the runs and print their results; peers.c opens
+ * connections and moves their bytes, through tls.c if they are encrypted; message.c makes the message and checks each that
+ * arrives; identity.c has the keys of peers that prove their ids; websocket.c, raw.c, mqtt.c and nats.c speak the protocols.
  * One thread plays all clients of a server on loopback, so it knows what was sent to whom.
  */
 #ifndef LOAD_H
@@ -32,8 +32,7 @@ struct options {
     long proved;     /* 1 = peers prove their ids                                 */
     long tls;        /* 1 = over TLS                                              */
     long each;       /* messages stored for each absent peer                      */
-    long health;     /* the relay's health page, which tells what is on disk; 0 = an accepted message counts as stored */
-    long stored_rate; /* messages a second to absent peers, beside those that are measured */
+    long health;     /* port of the relay's health page; 0 = a message that is accepted counts as stored */
     long qos;        /* of MQTT; 1 = sessions outlive their connections           */
     long run_number; /* 0 = a new one                                             */
 };
@@ -67,6 +66,9 @@ struct peer {
 extern struct peer *peers; /* by their numbers */
 
 void make_peers(uint32_t count);
+
+/* Whether a peer connects to --other-port, if there is one; receivers do, which are odd. */
+extern int (*is_elsewhere)(uint32_t number);
 
 /* Connects and registers peers, at most `burst` of them at a time, and waits for all. */
 void register_peers(uint32_t first, uint32_t count, uint32_t burst);
@@ -164,7 +166,7 @@ extern const struct protocol *protocol; /* that of this run */
 /* The target of a raw frame that registers its sender: see forward.c. */
 #define RAW_REGISTRATION UINT32_MAX
 
-/* ---- runs.c, stored.c: each returns 0, or 2 when a message was lost, repeated, misrouted or altered ------------- */
+/* ---- runs.c, stored.c, beside.c: each returns 0, or 2 when a message was lost, repeated, misrouted or altered --- */
 
 enum { REGISTERING_AT_ONCE = 64 };
 
@@ -176,5 +178,6 @@ int run_latency(void);
 int run_registrations(void);
 int run_store(void);
 int run_drain(void);
+int run_beside(void);
 
 #endif /* LOAD_H */

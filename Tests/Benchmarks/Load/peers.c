@@ -209,6 +209,9 @@ void await_quiet(void)
 
 /* ---- registering ---------------------------------------------------------------------------------------------- */
 
+static int is_odd(uint32_t number) { return number % 2 == 1; }
+int (*is_elsewhere)(uint32_t number) = is_odd;
+
 static void open_peer(uint32_t number)
 {
     struct peer *peer = &peers[number];
@@ -216,8 +219,7 @@ static void open_peer(uint32_t number)
     int one = 1;
     memset(&address, 0, sizeof address);
     address.sin_family = AF_INET;
-    /* Receivers are odd. */
-    address.sin_port = htons((uint16_t)(number % 2 == 1 && options.other_port > 0 ? options.other_port : options.port));
+    address.sin_port = htons((uint16_t)(options.other_port > 0 && is_elsewhere(number) ? options.other_port : options.port));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     peer->number = number;
     peer->state = PEER_CONNECTING;

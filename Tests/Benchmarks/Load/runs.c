@@ -105,55 +105,28 @@ static void take_sample(uint64_t sequence)
         latencies.samples[latencies.count++] = now_ns() - latencies.sent_at[sequence];
 }
 
-static struct {
-    uint64_t count;
-    uint32_t sender, absent; /* the numbers of the client that sends them, and of the first peer they are for */
-} stored;
-
-/* An open loop: a message that is late does not hold up the next. Messages to be stored are sent halfway between others. */
+/* An open loop: a message that is late does not hold up the next. */
 static void send_steadily(uint64_t count)
 {
-    const uint64_t begin = now_ns() + 1000000, halfway = 500000000u / (uint64_t)options.rate;
-    uint64_t sequence = 0, posted = 0;
+    const uint64_t begin = now_ns() + 1000000;
+    uint64_t sequence = 0;
     while (sequence < count) {
-        const uint64_t live_at = begin + sequence * 1000000000u / (uint64_t)options.rate;
-        const uint64_t stored_at = posted == stored.count
-                                       ? UINT64_MAX
-                                       : begin + halfway + posted * 1000000000u / (uint64_t)options.stored_rate;
-        const uint64_t due = live_at < stored_at ? live_at : stored_at, now = now_ns();
+        const uint64_t due = begin + sequence * 1000000000u / (uint64_t)options.rate, now = now_ns();
         if (now < due) {
             pump(due - now);
             continue;
         }
-        if (live_at < stored_at) {
-            latencies.sent_at[sequence++] = now_ns();
-            send_message(&peers[0], 1);
-        } else {
-            post_message(&peers[stored.sender], stored.absent + (uint32_t)(posted++ / (uint64_t)options.each));
-        }
+        latencies.sent_at[sequence++] = now_ns();
+        send_message(&peers[0], 1);
         pump(0);
     }
-}
-
-/* Messages that were to be stored, and to which the server has given no answer. */
-static uint64_t unanswered(void)
-{
-    const uint64_t deadline = now_ns() + DRAIN_NS;
-    if (stored.count == 0)
-        return 0;
-    while (peers[stored.sender].accepted < peers[stored.sender].posted && now_ns() < deadline)
-        pump(20000000);
-    return peers[stored.sender].posted - peers[stored.sender].accepted;
 }
 
 int run_latency(void)
 {
     const uint64_t rate = (uint64_t)options.rate;
     const uint64_t count = rate * (uint64_t)(options.run_ms + options.warm_up_ms) / 1000;
-    stored.count = (uint64_t)options.stored_rate * (uint64_t)(options.run_ms + options.warm_up_ms) / 1000;
-    stored.sender = 2 + (uint32_t)options.idle;
-    stored.absent = stored.sender + 1;
-    make_peers(stored.absent + (uint32_t)(stored.count / (uint64_t)options.each) + 1);
+    make_peers(2 + (uint32_t)options.idle);
     latencies.sent_at = calloc(count, sizeof *latencies.sent_at);
     latencies.samples = calloc(count, sizeof *latencies.samples);
     latencies.first = rate * (uint64_t)options.warm_up_ms / 1000;
@@ -161,7 +134,6 @@ int run_latency(void)
         broken("out of memory");
     register_peers(2, (uint32_t)options.idle, REGISTERING_AT_ONCE);
     register_peers(0, 2, REGISTERING_AT_ONCE);
-    register_peers(stored.sender, stored.count > 0, REGISTERING_AT_ONCE);
     await_quiet();
     on_arrival = take_sample;
     /* By default the kernel may wake a sleeper 50 us late. */
@@ -173,7 +145,7 @@ int run_latency(void)
            (double)percentile(latencies.samples, latencies.count, 50) / 1e3,
            (double)percentile(latencies.samples, latencies.count, 90) / 1e3,
            (double)percentile(latencies.samples, latencies.count, 99) / 1e3);
-    return finish(under_way(2) + unanswered());
+    return finish(under_way(2));
 }
 
 /* ---- registrations --------------------------------------------------------------------------------------------- */
