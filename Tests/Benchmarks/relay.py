@@ -262,7 +262,8 @@ class Bench:
         self.coming_back("a relay", lambda port: self.relay("--state-dir", folder, port=port), kib=2.5, within_s=7)
         certificate, key = Authority(Path(self.options.work, "authority")).issue("relay", "IP:127.0.0.1")
         tls = ("--tls-certificate", str(certificate), "--tls-key", str(key), "--state-dir", folder)
-        self.coming_back("a relay over TLS", lambda port: self.relay(*tls, port=port), kib=20, tls=1)
+        # Idle for some seconds: what the handshakes took may go back to the system.
+        self.coming_back("a relay over TLS", lambda port: self.relay(*tls, port=port), kib=20, tls=1, settle_ms=3000)
         started = self.cluster()
         if not started:
             return

@@ -7,7 +7,7 @@
  *             latency         one sender and one receiver at a steady --rate, beside --idle peers: --size, --run-ms,
  *                             --warm-up-ms
  *             registrations   --idle peers that register at once; with --proved 1 each proves its id, the same ones in
- *                             each run; with --tls 1 over TLS
+ *                             each run; with --tls 1 over TLS; they stay for --settle-ms
  *             store           --pairs senders fill the store: --each messages for each of --idle absent peers, at most
  *                             --window unanswered by a sender; until all are on disk if --health has the relay's page
  *             drain           those peers come back, with the same --run-number, --idle and --each
@@ -46,6 +46,7 @@ static const struct {
     {"--other-port", &options.other_port, 1}, {"--other-pid", &options.other_pid, 1},
     {"--proved", &options.proved, 0},  {"--tls", &options.tls, 0},
     {"--each", &options.each, 1},      {"--health", &options.health, 1},
+    {"--settle-ms", &options.settle_ms, 0},
     {"--qos", &options.qos, 0},        {"--run-number", &options.run_number, 1},
 };
 enum { NUMBERS = sizeof numbers / sizeof *numbers };

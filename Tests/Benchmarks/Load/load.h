@@ -33,6 +33,7 @@ struct options {
     long tls;        /* 1 = over TLS                                              */
     long each;       /* messages stored for each absent peer                      */
     long health;     /* port of the relay's health page; 0 = a message that is accepted counts as stored */
+    long settle_ms;  /* how long registered peers stay idle before the server's memory is read */
     long qos;        /* of MQTT; 1 = sessions outlive their connections           */
     long run_number; /* 0 = a new one                                             */
 };

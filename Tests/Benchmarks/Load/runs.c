@@ -160,6 +160,8 @@ int run_registrations(void)
     register_peers(0, count, COMING_AT_ONCE);
     end = now_ns();
     await_quiet();
+    for (const uint64_t until = now_ns() + milliseconds(options.settle_ms); now_ns() < until;)
+        pump(20000000);
     printf("{\"registration_ms\":%.1f,\"of_95_percent_ms\":%.1f,\"server_rss_kib\":%ld", (double)(end - begin) / 1e6,
            (double)(milestone.at - begin) / 1e6, status_number((pid_t)options.pid, "VmRSS:"));
     return finish(0);
