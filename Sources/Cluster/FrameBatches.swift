@@ -16,6 +16,8 @@ final class FrameBatches {
     /// Of frames that wait behind others, in bytes: for one id, and in all. Of an id with too many none is sent.
     private static let maximumWaitingForOne = 16 << 20
     private static let maximumWaiting = 64 << 20
+    /// When frames wait for an answer for so long, in milliseconds, the holder may be gone.
+    private static let patience: UInt64 = 10
 
     private struct Batch {
         let target: [UInt8]
@@ -30,6 +32,12 @@ final class FrameBatches {
         var bytes = 0
         /// Whose frames are too many.
         var paused: Set<ConnectionID> = []
+        /// In the message that is under way.
+        var asked: [TransitFrame] = []
+        var askedAt: UInt64 = 0
+        /// Which message that is.
+        var number = 0
+        var isDoubted = false
 
         init(_ target: [UInt8]) { self.target = target }
     }
@@ -97,6 +105,7 @@ final class FrameBatches {
             relay?.setInTransit(target, true)
             return ask(flow, frames)
         }
+        if !flow.isDoubted, EventLoop.now &- flow.askedAt >= Self.patience { doubt(flow) }
         for frame in frames {
             flow.waiting.append(frame)
             flow.bytes += Self.size(of: frame)
@@ -112,13 +121,37 @@ final class FrameBatches {
     }
 
     private func ask(_ flow: Flow, _ frames: [TransitFrame]) {
+        flow.asked = frames
+        flow.askedAt = EventLoop.now
+        flow.number &+= 1
+        flow.isDoubted = false
+        let number = flow.number
         let message = ClusterMessage.frames(
             frames.map { ClusterMessage.Frame(sender: $0.sender, isSealed: $0.isSealed, bytes: $0.bytes) })
         others.ask(message, about: flow.target) { [weak self] reply in
-            let taken = FramesAnswer.read(reply.payload, count: frames.count)
-            for (frame, isTaken) in zip(frames, taken) { self?.ended(frame, isTaken, reply.failure != .tooLarge) }
-            self?.ended(flow, isGone: reply.payload == nil && reply.failure != .tooLarge)
+            guard flow.number == number else { return }
+            self?.ended(
+                flow, taken: FramesAnswer.read(reply.payload, count: frames.count),
+                isGone: reply.payload == nil && reply.failure != .tooLarge, keeps: reply.failure != .tooLarge)
         }
+    }
+
+    /// A relay that was killed answers nothing any more, and the NATS server knows that long before the answer is due.
+    private func doubt(_ flow: Flow) {
+        flow.isDoubted = true
+        let number = flow.number
+        others.ask(.ask, about: flow.target) { [weak self] reply in
+            guard flow.number == number, reply.failure == .noResponders else { return }
+            flow.number &+= 1
+            self?.ended(flow, taken: flow.asked.map { _ in false }, isGone: true, keeps: true)
+        }
+    }
+
+    private func ended(_ flow: Flow, taken: [Bool], isGone: Bool, keeps: Bool) {
+        let frames = flow.asked
+        flow.asked = []
+        for (frame, isTaken) in zip(frames, taken) { ended(frame, isTaken, keeps) }
+        ended(flow, isGone: isGone)
     }
 
     /// A message has its answer, or nobody holds the id (`isGone`), as far as is known.
