@@ -26,7 +26,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 flags=(-std=c99 -D_GNU_SOURCE -O2 -Wall -Wextra -Wpedantic -Werror)
 cc "${flags[@]}" -o "$work/load" "$sources/measure.c" \
-    "$sources"/Load/{load,runs,stored,beside,peers,tls,message,identity,websocket,raw,mqtt,nats}.c -lsodium -lssl -lcrypto
+    "$sources"/Load/{load,runs,stored,beside,peers,tls,message,identity,websocket,raw,mqtt,nats}.c \
+    -lsodium -lssl -lcrypto
 cc "${flags[@]}" -o "$work/ping" "$sources/measure.c" "$sources/Load/ping.c"
 cc "${flags[@]}" -o "$work/forward" "$sources/measure.c" "$sources/Load/forward.c"
 status=0

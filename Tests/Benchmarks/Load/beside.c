@@ -26,7 +26,8 @@ static struct {
     int stores;
     uint64_t *samples;
     size_t count;
-} ways[WAYS] = {{"on disk", 0, 1, NULL, 0}, {"in memory", AT_RELAY, 1, NULL, 0}, {"nothing stored", AT_RELAY, 0, NULL, 0}};
+} ways[WAYS] = {
+    {"on disk", 0, 1, NULL, 0}, {"in memory", AT_RELAY, 1, NULL, 0}, {"nothing stored", AT_RELAY, 0, NULL, 0}};
 
 static struct {
     size_t way;

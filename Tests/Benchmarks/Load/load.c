@@ -11,8 +11,8 @@
  *             store           --pairs senders fill the store: --each messages for each of --idle absent peers, at most
  *                             --window unanswered by a sender; until all are on disk if --health has the relay's page
  *             drain           those peers come back, with the same --run-number, --idle and --each
- *             beside          latency at --rate while another client sends as much to absent peers, by turns at a relay that
- *                             stores on disk and at one that stores in memory, which is --other-port: --size, --run-ms
+ *             beside          latency at --rate while another client sends as much to absent peers, by turns at a relay
+ *                             that stores on disk and at one, --other-port, that stores in memory: --size, --run-ms
  *   --other-port and --other-pid: of the server that receivers connect to, if it is not the senders'
  *
  *   PROTOCOL  websocket       the relay's frames

@@ -219,7 +219,8 @@ static void open_peer(uint32_t number)
     int one = 1;
     memset(&address, 0, sizeof address);
     address.sin_family = AF_INET;
-    address.sin_port = htons((uint16_t)(options.other_port > 0 && is_elsewhere(number) ? options.other_port : options.port));
+    address.sin_port =
+        htons((uint16_t)(options.other_port > 0 && is_elsewhere(number) ? options.other_port : options.port));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     peer->number = number;
     peer->state = PEER_CONNECTING;
