@@ -29,6 +29,13 @@ static inline int bw_wall_timer_set(int timer, time_t seconds, long nanoseconds)
     return timerfd_settime(timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &moment, NULL);
 }
 
+/* By a clock that is never set; 0 milliseconds disarm it. */
+static inline int bw_short_timer(void) { return timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC); }
+static inline int bw_short_timer_set(int timer, long milliseconds) {
+    struct itimerspec after = {{0, 0}, {milliseconds / 1000, milliseconds % 1000 * 1000000}};
+    return timerfd_settime(timer, 0, &after, NULL);
+}
+
 /* Hears of what is put into a directory: the time zone is the file (or link) "localtime" in /etc. */
 static inline int bw_directory_watch(const char *directory) {
     int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);

@@ -14,7 +14,7 @@ final class ArchiveWriter: FrameArchive {
     private let database: FrameDatabase
     private let report: @EventLoop (ArchiveReport) -> Void
     private var journal = ArchiveJournal()
-    private var timer: LoopTimer?
+    private var timer: ShortTimer?
     private var isUrgent = false
     private var startedAt: UInt64 = 0
     private var onIdle: (@EventLoop () -> Void)?
@@ -31,7 +31,7 @@ final class ArchiveWriter: FrameArchive {
     init(_ database: FrameDatabase, report: @escaping @EventLoop (ArchiveReport) -> Void) {
         self.database = database
         self.report = report
-        timer = LoopTimer { [weak self] in self?.timePassed() }
+        timer = ShortTimer { [weak self] in self?.timePassed() }
     }
 
     var pending: Int { journal.count }

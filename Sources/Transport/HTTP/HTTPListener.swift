@@ -12,6 +12,7 @@ package final class HTTPListener {
     package var proxies: (any ProxyRule)?
     /// TLS handshakes since the start, and PROXY headers that were refused.
     package private(set) var handshakes = Handshakes()
+    private let handshakeMemory = HandshakeMemory()
     package internal(set) var refusedPreambles: UInt64 = 0
     private var tls: TLSContext?
     private var acceptor: Acceptor?
@@ -186,10 +187,14 @@ package final class HTTPListener {
 
     func didSecure(_ connection: Connection) {
         handshakes.completed &+= 1
+        handshakeMemory.handshakeEnded()
         if connection.tls?.isResumed == true { handshakes.resumed &+= 1 }
     }
 
-    func didFailHandshake() { handshakes.failed &+= 1 }
+    func didFailHandshake() {
+        handshakes.failed &+= 1
+        handshakeMemory.handshakeEnded()
+    }
 
     private func sayFull() {
         let error = TransportError(
