@@ -72,6 +72,7 @@ struct JSONCursor {
     }
 
     /// Skips one value that is a member of the top-level object.
+    @inline(__always)
     mutating func skipValue() throws(Failure) -> Envelope.Field.Kind {
         guard let first = peek else { throw .cut }
         switch first {
@@ -88,6 +89,14 @@ struct JSONCursor {
     // MARK: Containers
 
     private mutating func skipContainer() throws(Failure) {
+        // A copy stays in registers.
+        var cursor = self
+        defer { self = cursor }
+        try cursor.walkContainer()
+    }
+
+    @inline(__always)
+    private mutating func walkContainer() throws(Failure) {
         // The top-level object is the first level.
         var nesting = Nesting(depth: 1)
         var isObject = byte == UInt8(ascii: "{")

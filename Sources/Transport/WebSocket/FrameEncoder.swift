@@ -5,7 +5,7 @@ import Synchronization
 /// The side of a WebSocket: client or server.
 enum WebSocketRole { case client, server }
 
-/// Writes frames (RFC 6455) behind each other into a queue of bytes, by wslay.
+/// Writes frames (RFC 6455) behind each other into a queue of bytes: a server's texts by itself, all others by wslay.
 ///
 /// One encoder serves all connections of a thread with this role, because each call writes whole frames. (Each role
 /// needs its own: wslay 1.1.1 keeps masking after the first masked frame.)
@@ -47,7 +47,41 @@ final class FrameEncoder {
 
     /// One text message out of `pieces`.
     func text(_ pieces: UnsafeBufferPointer<UnsafeRawBufferPointer>, into queue: inout ByteQueue) {
-        write(1, pieces, into: &queue)
+        guard role == .server else { return write(1, pieces, into: &queue) }
+        var length = 0
+        for piece in pieces { length &+= piece.count }
+        let start = queue.reserve(length &+ Self.longestHeader)
+        var place = start + Self.putHeader(length, at: start)
+        for piece in pieces {
+            guard let bytes = piece.baseAddress else { continue }
+            memcpy(place, bytes, piece.count)
+            place += piece.count
+        }
+        queue.commit(place - start)
+    }
+
+    /// Of a frame without a mask.
+    private static let longestHeader = 10
+
+    /// The header of a whole text message without a mask. On the way of every message, so not by wslay, which calls back
+    /// for each piece. Returns its length.
+    @inline(__always)
+    private static func putHeader(_ length: Int, at place: UnsafeMutableRawPointer) -> Int {
+        // Final, no reserved bits, text.
+        place.storeBytes(of: 0x81, as: UInt8.self)
+        switch length {
+        case ..<126:
+            place.storeBytes(of: UInt8(truncatingIfNeeded: length), toByteOffset: 1, as: UInt8.self)
+            return 2
+        case ..<0x1_0000:
+            place.storeBytes(of: 126, toByteOffset: 1, as: UInt8.self)
+            place.storeBytes(of: UInt16(truncatingIfNeeded: length).bigEndian, toByteOffset: 2, as: UInt16.self)
+            return 4
+        default:
+            place.storeBytes(of: 127, toByteOffset: 1, as: UInt8.self)
+            place.storeBytes(of: UInt64(length).bigEndian, toByteOffset: 2, as: UInt64.self)
+            return 10
+        }
     }
 
     /// A ping, pong or close frame; at most 125 bytes are taken.

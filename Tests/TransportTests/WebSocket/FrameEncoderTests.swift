@@ -28,7 +28,9 @@ struct FrameEncoderTests {
         #expect(encode([Array("He".utf8), [], Array("llo".utf8), []], .server) == hello)
         #expect(encode([[]], .server) == hex("81 00"))
         #expect(encode([], .server) == hex("81 00"))
+        #expect(Array(encode([Array(repeating: 1, count: 125)], .server).prefix(3)) == hex("81 7d 01"))
         #expect(Array(encode([Array(repeating: 1, count: 126)], .server).prefix(4)) == hex("81 7e 00 7e"))
+        #expect(Array(encode([Array(repeating: 1, count: 65_535)], .server).prefix(5)) == hex("81 7e ff ff 01"))
         #expect(
             Array(encode([Array(repeating: 1, count: 65_536)], .server).prefix(10))
                 == hex("81 7f 00 00 00 00 00 01 00 00"))
