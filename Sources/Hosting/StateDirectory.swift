@@ -1,4 +1,5 @@
 import Glibc
+import Identity
 import JSON
 import Synchronization
 
@@ -106,10 +107,11 @@ package final class StateDirectory: Sendable {
         guard !path.isEmpty else { throw HostError(.invalid, "\"state_dir\" is empty; pass a directory") }
         var current = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {
-            let parent = current.isEmpty ? "." : current
             current += current.isEmpty || current.hasSuffix("/") ? String(part) : "/\(part)"
             if mkdir(current, 0o700) == 0 {
-                syncFolder(parent)
+                // Else a loss of power can take the directory away with all that it has. Best effort: not every folder can
+                // be opened.
+                try? FileBytes.syncFolder(of: current)
             } else if errno != EEXIST {
                 throw failure("create", current)
             }
@@ -122,15 +124,6 @@ package final class StateDirectory: Sendable {
         }
         guard access(path, R_OK | W_OK | X_OK) == 0 else { throw failure("read and write", path) }
         try requireOwn(path, status)
-    }
-
-    /// Brings the names in it to the disk: else a loss of power can take a new directory away with all that it has. Best
-    /// effort: not every file system can, and not every folder can be opened.
-    private static func syncFolder(_ path: String) {
-        let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        fsync(descriptor)
-        Glibc.close(descriptor)
     }
 
     /// Whoever may write into it may put another database in the place of ours.

@@ -42,7 +42,7 @@ package enum FileBytes {
     }
 
     /// Brings the file's name to the disk.
-    static func syncFolder(of path: String) throws(IdentityError) {
+    package static func syncFolder(of path: String) throws(IdentityError) {
         let folder: String
         switch path.lastIndex(of: "/") {
         case .some(let slash) where slash > path.startIndex: folder = String(path[..<slash])
