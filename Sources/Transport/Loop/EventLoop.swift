@@ -50,6 +50,11 @@ package actor EventLoop {
         try unsafeBitCast(body, to: (() throws(Failure) -> T).self)()
     }
 
+    /// For a `deinit`, which may run on any thread: calls `close` at once on the loop thread, and later from any other.
+    nonisolated static func release(_ close: @escaping @Sendable @EventLoop () -> Void) {
+        if isCurrent { onLoop(close) } else { post(close) }
+    }
+
     /// Runs `work` later in this wake-up, before its bytes are sent: for calls that must not come inside another call.
     @EventLoop
     package static func later(_ work: @escaping @EventLoop () -> Void) {

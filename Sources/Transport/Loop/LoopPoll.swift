@@ -26,12 +26,14 @@ package final class LoopPoll {
     }
 
     deinit {
-        let handle = handle
-        if EventLoop.isCurrent {
-            EventLoop.onLoop { handle.close() }
-        } else {
-            EventLoop.post { handle.close() }
-        }
+        EventLoop.release { [handle] in handle.close() }
+    }
+
+    /// Tells when the descriptor can be read; `nil` = it can't be polled.
+    static func readable(_ descriptor: CInt, _ ready: @escaping @EventLoop () -> Void) -> LoopPoll? {
+        guard let poll = try? LoopPoll(descriptor, { _ in ready() }) else { return nil }
+        poll.watch(.readable)
+        return poll
     }
 
     /// Tells of these from now on, instead of those before; none = pauses.

@@ -15,12 +15,7 @@ package final class LoopTimer {
     }
 
     deinit {
-        let handle = handle
-        if EventLoop.isCurrent {
-            EventLoop.onLoop { handle.close() }
-        } else {
-            EventLoop.post { handle.close() }
-        }
+        EventLoop.release { [handle] in handle.close() }
     }
 
     /// Fires after `delay`, then each `interval` (0 = once). Starting again moves the time.

@@ -26,12 +26,7 @@ package final class WallClockTimer {
     }
 
     deinit {
-        let descriptors = descriptors
-        if EventLoop.isCurrent {
-            EventLoop.onLoop { descriptors.close() }
-        } else {
-            EventLoop.post { descriptors.close() }
-        }
+        EventLoop.release { [descriptors] in descriptors.close() }
     }
 
     /// Fires once, at a moment in milliseconds since 1970; one that is past is now. Starting again moves the moment.
@@ -75,44 +70,27 @@ package final class WallClockTimer {
 
 /// The kernel's timer, and its news of the directory in which the time zone is set.
 private final class Descriptors: @unchecked Sendable {
+    private let timer: TimerDescriptor
     private let zoneDirectory: String
-    private let makeTimer: () -> CInt
-    private var timer: CInt = -1
     private var zone: CInt = -1
-    private var polls: [LoopPoll] = []
+    private var zonePoll: LoopPoll?
 
     nonisolated init(zoneDirectory: String, makeTimer: @escaping () -> CInt) {
-        (self.zoneDirectory, self.makeTimer) = (zoneDirectory, makeTimer)
+        self.zoneDirectory = zoneDirectory
+        timer = TimerDescriptor(makeTimer)
     }
 
-    var isOpen: Bool { timer >= 0 }
+    var isOpen: Bool { timer.isOpen }
 
     /// Without a timer it stays closed; without news of the zone a change of it is seen at the next moment.
     @EventLoop
     func open(_ fire: @escaping @EventLoop () -> Void) {
-        timer = makeTimer()
+        timer.open(fire)
         guard isOpen else { return }
-        let timer = timer
-        guard watch(timer, { if Descriptors.hasFired(timer) { fire() } }) else { return close() }
-        zone = bw_directory_watch(zoneDirectory)
-        let zone = zone
-        guard zone >= 0, !watch(zone, { if bw_directory_changed(zone, "localtime") != 0 { fire() } }) else { return }
-        Glibc.close(zone)
-        self.zone = -1
-    }
-
-    @EventLoop
-    private func watch(_ descriptor: CInt, _ ready: @escaping @EventLoop () -> Void) -> Bool {
-        guard let poll = try? LoopPoll(descriptor, { _ in ready() }) else { return false }
-        poll.watch(.readable)
-        polls.append(poll)
-        return true
-    }
-
-    /// Reading ends what made it readable: the moment, or that the clock was set (ECANCELED).
-    private static func hasFired(_ timer: CInt) -> Bool {
-        var count: UInt64 = 0
-        return read(timer, &count, MemoryLayout.size(ofValue: count)) > 0 || errno == ECANCELED
+        let zone = bw_directory_watch(zoneDirectory)
+        guard zone >= 0 else { return }
+        zonePoll = LoopPoll.readable(zone) { if bw_directory_changed(zone, "localtime") != 0 { fire() } }
+        if zonePoll == nil { Glibc.close(zone) } else { self.zone = zone }
     }
 
     /// 0 or an `errno` value.
@@ -121,16 +99,16 @@ private final class Descriptors: @unchecked Sendable {
         guard isOpen else { return EBADF }
         // A moment of 0 would disarm it.
         let moment = max(moment, 1)
-        let result = bw_wall_timer_set(timer, time_t(moment / 1_000), Int(moment % 1_000) * 1_000_000)
+        let result = bw_wall_timer_set(timer.number, time_t(moment / 1_000), Int(moment % 1_000) * 1_000_000)
         return result == 0 ? 0 : errno
     }
 
     @EventLoop
     func close() {
-        for poll in polls { poll.stop() }
-        polls = []
-        if timer >= 0 { Glibc.close(timer) }
+        timer.close()
+        zonePoll?.stop()
+        zonePoll = nil
         if zone >= 0 { Glibc.close(zone) }
-        (timer, zone) = (-1, -1)
+        zone = -1
     }
 }
