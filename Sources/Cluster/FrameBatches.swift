@@ -4,8 +4,8 @@ import Transport
 
 /// Frames on their way to the holders of ids: those of one wake-up for one id are one message, with one answer.
 ///
-/// One message at a time is under way to an id, and frames that come in the meantime wait behind it. So none of them
-/// arrives before one that its holder did not take, or about which there was no answer in time.
+/// An id has one message in flight, and further frames wait for its answer. So none of them arrives before one that the
+/// holder did not take or did not answer in time.
 @EventLoop
 final class FrameBatches {
     /// Of a message with several frames, in bytes and in frames.
@@ -16,7 +16,7 @@ final class FrameBatches {
     /// Of frames that wait behind others, in bytes: for one id, and in all. Of an id with too many none is sent.
     private static let maximumWaitingForOne = 16 << 20
     private static let maximumWaiting = 64 << 20
-    /// When frames wait for an answer for so long, in milliseconds, the holder may be gone.
+    /// After so long without an answer, in milliseconds, the holder may be gone.
     private static let patience: UInt64 = 10
 
     private struct Batch {
@@ -25,18 +25,19 @@ final class FrameBatches {
         var bytes = 0
     }
 
-    /// A message that is under way to an id, and what waits behind it.
+    /// The message to an id that is in flight, and the frames that wait for its answer.
     private final class Flow {
         let target: [UInt8]
         var waiting = FIFO<TransitFrame>()
+        /// Of those that wait.
         var bytes = 0
-        /// Whose frames are too many.
+        /// From these nothing is read.
         var paused: Set<ConnectionID> = []
-        /// In the message that is under way.
-        var asked: [TransitFrame] = []
-        var askedAt: UInt64 = 0
-        /// Which message that is.
+        /// Of the message in flight; each has another number.
+        var frames: [TransitFrame] = []
         var number = 0
+        var sentAt: UInt64 = 0
+        /// Whether its holder was looked for since.
         var isDoubted = false
 
         init(_ target: [UInt8]) { self.target = target }
@@ -94,7 +95,7 @@ final class FrameBatches {
         (batches, places) = ([], [:])
     }
 
-    /// Sends a batch, or lets it wait behind the message that is under way.
+    /// Sends a batch, or lets it wait for the answer to the message in flight.
     private func pass(_ place: Int) {
         let (target, frames) = (batches[place].target, batches[place].frames)
         guard !frames.isEmpty else { return }
@@ -105,7 +106,7 @@ final class FrameBatches {
             relay?.setInTransit(target, true)
             return ask(flow, frames)
         }
-        if !flow.isDoubted, EventLoop.now &- flow.askedAt >= Self.patience { doubt(flow) }
+        if !flow.isDoubted, EventLoop.now &- flow.sentAt >= Self.patience { doubt(flow) }
         for frame in frames {
             flow.waiting.append(frame)
             flow.bytes += Self.size(of: frame)
@@ -121,8 +122,8 @@ final class FrameBatches {
     }
 
     private func ask(_ flow: Flow, _ frames: [TransitFrame]) {
-        flow.asked = frames
-        flow.askedAt = EventLoop.now
+        flow.frames = frames
+        flow.sentAt = EventLoop.now
         flow.number &+= 1
         flow.isDoubted = false
         let number = flow.number
@@ -130,9 +131,9 @@ final class FrameBatches {
             frames.map { ClusterMessage.Frame(sender: $0.sender, isSealed: $0.isSealed, bytes: $0.bytes) })
         others.ask(message, about: flow.target) { [weak self] reply in
             guard flow.number == number else { return }
-            self?.ended(
-                flow, taken: FramesAnswer.read(reply.payload, count: frames.count),
-                isGone: reply.payload == nil && reply.failure != .tooLarge, keeps: reply.failure != .tooLarge)
+            let taken = FramesAnswer.read(reply.payload, count: frames.count)
+            let keeps = reply.failure != .tooLarge
+            self?.ended(flow, taken, isGone: reply.payload == nil && keeps, keeps: keeps)
         }
     }
 
@@ -143,19 +144,14 @@ final class FrameBatches {
         others.ask(.ask, about: flow.target) { [weak self] reply in
             guard flow.number == number, reply.failure == .noResponders else { return }
             flow.number &+= 1
-            self?.ended(flow, taken: flow.asked.map { _ in false }, isGone: true, keeps: true)
+            self?.ended(flow, [Bool](repeating: false, count: flow.frames.count), isGone: true, keeps: true)
         }
     }
 
-    private func ended(_ flow: Flow, taken: [Bool], isGone: Bool, keeps: Bool) {
-        let frames = flow.asked
-        flow.asked = []
-        for (frame, isTaken) in zip(frames, taken) { ended(frame, isTaken, keeps) }
-        ended(flow, isGone: isGone)
-    }
-
-    /// A message has its answer, or nobody holds the id (`isGone`), as far as is known.
-    private func ended(_ flow: Flow, isGone: Bool) {
+    /// The message has its answer, or nobody holds the id as far as is known (`isGone`). Sends what waits.
+    private func ended(_ flow: Flow, _ taken: [Bool], isGone: Bool, keeps: Bool) {
+        for (frame, isTaken) in zip(flow.frames, taken) { ended(frame, isTaken, keeps) }
+        flow.frames = []
         // Frames of this wake-up are older than those that come after this.
         if let place = places[flow.target] { pass(place) }
         // What is kept for it already goes first.
