@@ -241,13 +241,13 @@ package struct TransitFrame: Sendable {
     package let isSealed: Bool
     /// Whether its target has sent its sender something, too.
     package let isMutual: Bool
-    /// See ``Registration/isFresh(at:)``.
+    /// See ``Standing/isFresh(at:)``.
     let isFresh: Bool
     package let connection: ConnectionID
     let address: String
     /// For the answer to its sender if no relay takes it, as JSON.
     let messageID: [UInt8]?
     let messageType: [UInt8]
-    /// Its place among the kept frames: those that were sent later may be kept before it is known that nobody takes it.
+    /// Its place among the stored frames: later ones may be stored before it turns out that no relay takes this one.
     let sequence: Int64
 }

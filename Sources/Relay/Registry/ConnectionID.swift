@@ -2,15 +2,15 @@
 package struct ConnectionID: Hashable, Sendable {
     let slot: Int
     let generation: UInt32
+}
 
-    init(slot: Int, generation: UInt32) { (self.slot, self.generation) = (slot, generation) }
-
-    /// As one number; there are fewer slots than file descriptors.
+extension ConnectionID {
     @inline(__always)
-    init(_ number: UInt64) {
+    init(number: UInt64) {
         self.init(slot: Int(number & 0xFFFF_FFFF), generation: UInt32(truncatingIfNeeded: number >> 32))
     }
 
+    /// Both as one number; there are fewer slots than file descriptors.
     @inline(__always)
     var number: UInt64 { UInt64(generation) << 32 | UInt64(UInt32(truncatingIfNeeded: slot)) }
 }

@@ -1,7 +1,7 @@
-/// A growing row of elements that are read where they stand.
+/// A growable buffer whose elements are read in place.
 ///
-/// An `Array` counts a reference for each access that the compiler can't prove to be alone; on the way of every message
-/// those cost more than the accesses.
+/// The compiler retains an `Array` for each access during which something else might change it. For every message that
+/// costs more than the accesses themselves.
 struct OwnedBuffer<Element>: ~Copyable {
     private var memory: UnsafeMutableBufferPointer<Element>
     private(set) var count: Int

@@ -9,7 +9,7 @@ internal import JSON
 struct PeerTable: ~Copyable {
     /// What every message asks of a peer: plain values, so that no reference is counted for them.
     private struct Entry {
-        /// The id's bytes, escapes undone; `nil` = nobody has this index.
+        /// The id's bytes, escapes undone; `nil` = the index is free.
         var name: UnsafeRawBufferPointer?
         var standing: Standing?
     }
@@ -71,17 +71,9 @@ struct PeerTable: ~Copyable {
     @inline(__always)
     func isNamed(_ name: UnsafeRawBufferPointer, _ index: Int) -> Bool {
         guard index >= 0, index < entries.count, let own = entries[index].name, own.count == name.count,
-            let (one, other) = Self.bases(own, name)
+            let ownBytes = own.baseAddress, let bytes = name.baseAddress
         else { return false }
-        return memcmp(one, other, own.count) == 0
-    }
-
-    @inline(__always)
-    private static func bases(
-        _ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer
-    ) -> (UnsafeRawPointer, UnsafeRawPointer)? {
-        guard let first = one.baseAddress, let second = other.baseAddress else { return nil }
-        return (first, second)
+        return memcmp(ownBytes, bytes, own.count) == 0
     }
 
     func find(_ name: UnsafeRawBufferPointer) -> Int? {
@@ -213,7 +205,7 @@ final class Registration: Sendable {
     /// For the alias of a typed code: from where it is held.
     let aliasNetwork: String?
     /// What every message of this peer begins with, its id written once: `{"type":"message","from":"…","payload":`.
-    let messageHead: FrameBytes
+    private let messageHead: FrameBytes
     /// Where in ``messageHead`` the id stands as a JSON string.
     private let quotedName: Range<Int>
 
@@ -243,8 +235,6 @@ final class Registration: Sendable {
 
     var isProved: Bool { provedAt != nil }
 
-    func isFresh(at epoch: Int64) -> Bool { standing.isFresh(at: epoch) }
-
     /// The id as a JSON string, quotes included.
     var quoted: Slice<UnsafeRawBufferPointer> { standing.quoted }
 }
@@ -253,7 +243,7 @@ final class Registration: Sendable {
 struct Standing {
     let connection: ConnectionID
     let provedAt: Int64?
-    /// See ``Registration/messageHead``; valid until the table changes.
+    /// What every message of the peer begins with; valid until the table changes.
     let messageHead: UnsafeRawBufferPointer
     fileprivate let quotedName: Range<Int>
 

@@ -5,7 +5,7 @@ extension Relay: WebSocketDelegate {
     package func webSocketDidOpen(_ webSocket: WebSocket) {}
 
     package func webSocket(_ webSocket: WebSocket, didReceive text: UnsafeRawBufferPointer) {
-        guard let id = webSocket.number.map({ ConnectionID($0) }) else { return }
+        guard let id = webSocket.number.map(ConnectionID.init(number:)) else { return }
         switch machine.received(text, from: id, at: now()) {
         case .none: return
         case .forward(let target, let frame):
@@ -22,7 +22,7 @@ extension Relay: WebSocketDelegate {
     }
 
     package func webSocketDidClose(_ webSocket: WebSocket, _ reason: CloseReason) {
-        guard let id = webSocket.number.map({ ConnectionID($0) }) else { return }
+        guard let id = webSocket.number.map(ConnectionID.init(number:)) else { return }
         webSocket.number = nil
         hooks.gate?.didClose(webSocket)
         if let code = reason.error?.code { count(code) }

@@ -37,7 +37,7 @@ final class Connection {
     var consumer: (any ConnectionConsumer)?
     var state = State.open
     /// Written by the consumer, not yet encrypted. Call ``didWrite()`` after appending.
-    // A queue calls nobody, so no access can meet another one.
+    // A queue makes no calls, so accesses can't overlap, and the runtime need not check that.
     @exclusivity(unchecked)
     var out = ByteQueue()
     var transmission = Transmission()

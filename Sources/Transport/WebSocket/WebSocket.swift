@@ -14,7 +14,7 @@ package final class WebSocket {
     package weak var delegate: (any WebSocketDelegate)? {
         didSet { isDelegateNew = true }
     }
-    /// Since the bytes at hand are read.
+    /// Whether it was replaced while the current bytes are read.
     var isDelegateNew = false
     /// For the owner: its own number of this connection.
     package var number: UInt64?
@@ -22,7 +22,7 @@ package final class WebSocket {
     let encoder: FrameEncoder
     let options: WebSocketOptions
     var state: State
-    // It calls nobody, so no access can meet another one, and none is checked for that at run time.
+    // The decoder makes no calls, so accesses can't overlap, and the runtime need not check that.
     @exclusivity(unchecked)
     var decoder: FrameDecoder
     var keepalive: Keepalive?
