@@ -12,7 +12,6 @@
 #include "roles.h"
 
 #include <dlfcn.h>
-#include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -78,30 +77,7 @@ static int opened(const char *path, int flags, mode_t mode)
     return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
-static mode_t mode_of(int flags, va_list arguments)
-{
-    return (flags & O_CREAT) != 0 ? va_arg(arguments, mode_t) : 0;
-}
-
-int open(const char *path, int flags, ...)
-{
-    va_list arguments;
-    mode_t mode;
-    va_start(arguments, flags);
-    mode = mode_of(flags, arguments);
-    va_end(arguments);
-    return opened(path, flags, mode);
-}
-
-int open64(const char *path, int flags, ...)
-{
-    va_list arguments;
-    mode_t mode;
-    va_start(arguments, flags);
-    mode = mode_of(flags, arguments);
-    va_end(arguments);
-    return opened(path, flags, mode);
-}
+#include "opening.h"
 
 int socket(int domain, int type, int protocol)
 {

@@ -86,7 +86,15 @@ class SteppedRelays:
             program().kill()
 
 
-def some_steps(count: int, most: int) -> list[tuple[int, bool]]:
+def kill_at_each(what: str, count: int, most: int, kill: Callable[[int, bool], bool]) -> None:
+    """`kill` returns whether the relay died of the step: it takes fewer steps at times."""
+    tried = _some_steps(count, most)
+    killed = sum(kill(number, halves) for number, halves in tried)
+    print(f"{what}: {count} steps, {killed} kills")
+    assert killed > len(tried) / 3
+
+
+def _some_steps(count: int, most: int) -> list[tuple[int, bool]]:
     """Numbers of steps, and whether the first half of the step is done: each with and without, or a sample."""
     if ALL_STEPS:
         return [(number, halves) for number in range(count) for halves in (False, True)]

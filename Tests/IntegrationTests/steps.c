@@ -15,7 +15,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,17 +152,17 @@ static void __attribute__((constructor)) begin(void)
 
 /* ---- files ---------------------------------------------------------------------------------------------------- */
 
-static int opened(int directory, const char *path, int flags, mode_t mode)
+static int opened(const char *path, int flags, mode_t mode)
 {
     const char *name = below(path);
     int creates, descriptor, error;
     if ((flags & (O_CREAT | O_TRUNC)) == 0)
-        return (int)syscall(SYS_openat, directory, path, flags, mode);
+        return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
     pthread_mutex_lock(&lock);
-    creates = faccessat(directory, path, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
+    creates = faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
     if (creates || (flags & O_TRUNC) != 0)
         step(0);
-    descriptor = (int)syscall(SYS_openat, directory, path, flags, mode);
+    descriptor = (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
     error = errno;
     if (descriptor >= 0 && name != NULL) {
         if (creates)
@@ -176,30 +175,7 @@ static int opened(int directory, const char *path, int flags, mode_t mode)
     return descriptor;
 }
 
-static mode_t mode_of(int flags, va_list arguments)
-{
-    return (flags & O_CREAT) != 0 ? (mode_t)va_arg(arguments, int) : 0;
-}
-
-int open(const char *path, int flags, ...)
-{
-    va_list arguments;
-    mode_t mode;
-    va_start(arguments, flags);
-    mode = mode_of(flags, arguments);
-    va_end(arguments);
-    return opened(AT_FDCWD, path, flags, mode);
-}
-
-int open64(const char *path, int flags, ...)
-{
-    va_list arguments;
-    mode_t mode;
-    va_start(arguments, flags);
-    mode = mode_of(flags, arguments);
-    va_end(arguments);
-    return opened(AT_FDCWD, path, flags, mode);
-}
+#include "../ABITests/opening.h"
 
 static ssize_t written(int file, const void *bytes, size_t count, off_t offset)
 {

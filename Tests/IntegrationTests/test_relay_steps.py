@@ -12,9 +12,9 @@ from relay_node import Node, Start, did_of
 from relay_steps import (
     SteppedRelays,
     is_damaged,
+    kill_at_each,
     number_of,
     send_numbers,
-    some_steps,
     stored_numbers,
     until_committed,
 )
@@ -146,12 +146,11 @@ def play(relays: SteppedRelays, make: type[Scenario], state: Path, fatal: int = 
 @pytest.mark.parametrize("make", [Registering, Storing, Draining])
 def test_a_kill_at_any_step_breaks_no_promise(relays: SteppedRelays, make: type[Scenario], tmp_path: Path) -> None:
     steps = play(relays, make, tmp_path / "state")
-    killed = 0
-    tried = some_steps(steps, SAMPLE)
-    for number, halves in tried:
-        killed += play(relays, make, tmp_path / "state", number, halves) > number
-    print(f"{make.__name__}: {steps} steps, {killed} kills")
-    assert killed > len(tried) / 3
+
+    def kill(number: int, halves: bool) -> bool:
+        return play(relays, make, tmp_path / "state", number, halves) > number
+
+    kill_at_each(make.__name__, steps, SAMPLE, kill)
 
 
 @pytest.mark.parametrize("is_new", [True, False], ids=["an empty directory", "what a crash left"])
@@ -181,10 +180,10 @@ def test_a_kill_at_any_step_of_the_start_breaks_no_promise(relays: SteppedRelays
 
     steps = start()
     shutil.rmtree(copy)
-    tried = some_steps(steps, SAMPLE)
-    killed = 0
-    for number, halves in tried:
-        killed += start(number, halves) > number
+
+    def kill(number: int, halves: bool) -> bool:
+        nonlocal registering, storing
+        died = start(number, halves) > number
         node = Node(relays.bellwire(), *options)
         if is_new:
             registering, storing = Registering(), Storing()
@@ -195,5 +194,6 @@ def test_a_kill_at_any_step_of_the_start_breaks_no_promise(relays: SteppedRelays
         node.program.kill()
         assert not is_damaged(node.program)
         shutil.rmtree(copy)
-    print(f"{steps} steps, {killed} kills")
-    assert killed > len(tried) / 3
+        return died
+
+    kill_at_each("the start", steps, SAMPLE, kill)
