@@ -21,7 +21,7 @@
 #   sharing    10,000 pushes to four programs with one device, which are killed at random; 100 takeovers are measured
 #   cluster    10,000 pushes over three relays that work together over three NATS servers, all killed at random
 #   steps      a relay is killed before and within each step of what it does for its peers, alone and in a cluster
-#   power      a relay starts on each of 1,300 disks as a loss of power leaves them
+#   power      a relay starts on each of more than 1,000 disks as a loss of power leaves them
 #
 # Without names it runs the first four. The last line is "N passed, N failed"; the exit code is 0 if nothing failed.
 set -uo pipefail
