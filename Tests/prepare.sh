@@ -29,7 +29,7 @@ flock 9 # of two at once, the second waits and then finds everything there
 bindings/c/packages.sh --tests 9>&-
 
 # Nothing is installed into the system's Python.
-requirements=(Tests/IntegrationTests/requirements.txt Tests/PythonTests/requirements.txt)
+requirements=(Tests/Integration/requirements.txt Tests/Python/requirements.txt)
 venv=$root/.build/venv
 if ! cmp -s <(cat "${requirements[@]}") "$venv/installed" || ! "$venv/bin/python" -c ""; then
     echo "Installing into .build/venv what ${requirements[*]} name"

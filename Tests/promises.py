@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PAGES = ("PromisesAndTests.md", "HeaderPromisesAndTests.md")
-CATALOGUE = "Sources/CABI/Bellwire.docc"
+CATALOGUE = "Sources/Library/CABI/Bellwire.docc"
 
 #: What makes words of the header a promise.
 PROMISES = re.compile(r"\b(?:exactly once|never|every|always|at most)\b", re.IGNORECASE)

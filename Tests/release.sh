@@ -5,7 +5,7 @@
 #
 #   --stage DIR        the output of bindings/c/build.sh (default: it is built into build/stage)
 #   --against COMMIT   the release to be compatible with (default: the last tag named v…; without one, only the list
-#                      Tests/ABITests/interface.txt is compared)
+#                      Tests/ABI/interface.txt is compared)
 #   --record           writes that list again, from the header; commit it with the release
 #   PART               one of the parts below; without any, all run
 #
@@ -43,9 +43,9 @@ while [ $# -gt 0 ]; do
 done
 [ ${#parts[@]} -gt 0 ] || parts=(hardening interface inventory reproducible)
 
-kept=Tests/ABITests/interface.txt
+kept=Tests/ABI/interface.txt
 if $record; then
-    python3 Tests/ABITests/interface.py include/bellwire.h > "$kept" || exit 2
+    python3 Tests/ABI/interface.py include/bellwire.h > "$kept" || exit 2
     echo "Wrote $kept."
     exit 0
 fi
@@ -63,7 +63,7 @@ library=$stage/lib/libbellwire.so.1
 # MARK: The parts
 
 hardening() {
-    Tests/ABITests/run.sh --stage "$stage" --filter '^layout$'
+    Tests/ABI/run.sh --stage "$stage" --filter '^layout$'
 }
 
 # missing OLD NEW: the lines of one file that another doesn't have.
@@ -80,7 +80,7 @@ interface() {
     local work=$logs/interface failed=0 old base lost added
     rm -rf "$work"
     mkdir -p "$work"
-    python3 Tests/ABITests/interface.py "$stage/include/bellwire.h" > "$work/now.txt" || return 1
+    python3 Tests/ABI/interface.py "$stage/include/bellwire.h" > "$work/now.txt" || return 1
     [ -s "$work/now.txt" ] || { echo "the header declares nothing"; return 1; }
 
     lost=$(missing "$kept" "$work/now.txt")
@@ -112,7 +112,7 @@ interface() {
     fi
     old=$(git rev-parse --verify --quiet "$old^{commit}") || { echo "no commit $against in this clone"; return 1; }
     git show "$old:include/bellwire.h" > "$work/old.h" || return 1
-    python3 Tests/ABITests/interface.py "$work/old.h" > "$work/old.txt" || return 1
+    python3 Tests/ABI/interface.py "$work/old.h" > "$work/old.txt" || return 1
     lost=$(missing "$work/old.txt" "$work/now.txt")
     if [ -n "$lost" ]; then
         echo "Lost since $old:"
@@ -139,9 +139,9 @@ interface() {
 
 inventory() {
     BELLWIRE_STAGE=$stage .build/venv/bin/python -m pytest -q -p no:cacheprovider \
-        Tests/IntegrationTests/test_packages.py::test_a_prefix_says_what_is_inside_and_under_which_licences \
-        Tests/IntegrationTests/test_packages.py::test_each_package_in_machine_code_says_what_is_inside \
-        Tests/PythonTests/test_wheel.py::test_it_says_what_is_inside_and_under_which_licences
+        Tests/Integration/test_packages.py::test_a_prefix_says_what_is_inside_and_under_which_licences \
+        Tests/Integration/test_packages.py::test_each_package_in_machine_code_says_what_is_inside \
+        Tests/Python/test_wheel.py::test_it_says_what_is_inside_and_under_which_licences
 }
 
 reproducible() {

@@ -270,10 +270,10 @@ export BELLWIRE_STAGE=$stage
 # pytest has no filter by regular expression: names.py is one.
 pytest=(env "PYTHONPATH=$root/Tests" "$venv/bin/python" -m pytest -q -p no:cacheprovider
     ${filter:+-p names --matching "$filter"})
-beside counted abi-tests 2400 Tests/ABITests/run.sh --stage "$stage" ${filter:+--filter "$filter"}
-beside reported python-tests 1800 "${pytest[@]}" --junitxml "$logs/python-tests.xml" Tests/PythonTests
+beside counted abi-tests 2400 Tests/ABI/run.sh --stage "$stage" ${filter:+--filter "$filter"}
+beside reported python-tests 1800 "${pytest[@]}" --junitxml "$logs/python-tests.xml" Tests/Python
 reported integration-tests 2400 "${pytest[@]}" --numprocesses 3 --dist loadfile \
-    --junitxml "$logs/integration-tests.xml" Tests/IntegrationTests
+    --junitxml "$logs/integration-tests.xml" Tests/Integration
 join_swift_tests
 joined python-tests
 

@@ -10,7 +10,7 @@
 #                    makes such checks by itself in every build
 #   thread           ThreadSanitizer
 #
-# Without names it runs with address. Each report fails the run. Tests/Sanitizers has the suppressions, each with its
+# Without names it runs with address. Each report fails the run. Tests/Support/Sanitizers has the suppressions, each with its
 # reason. The full outputs and reports are in .build/sanitize. The last line is "N passed, N failed", where pure tests and
 # socket tests count as one each.
 set -uo pipefail
@@ -42,7 +42,7 @@ done
 
 logs=$root/.build/sanitize
 mkdir -p "$logs"
-suppressions=$root/Tests/Sanitizers
+suppressions=$root/Tests/Support/Sanitizers
 # As in Tests/run.sh: these share the process's event loop and SQLite thread.
 one_at_a_time='^(Transport|NATS|Signalling|Peering|HTTPClient|SystemServices|Relay|DeviceAlerts|Device|Desktop|CABI)Tests\.'
 # How reports begin.

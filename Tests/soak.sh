@@ -78,7 +78,7 @@ for name in "${names[@]}"; do
             ;;
         sharing)
             mkdir -p "$root/.build/tests"
-            cc -std=c99 -g -O1 -D_GNU_SOURCE -pthread -I"$root/build/stage/include" "$root/Tests/ABITests/sharing.c" \
+            cc -std=c99 -g -O1 -D_GNU_SOURCE -pthread -I"$root/build/stage/include" "$root/Tests/ABI/sharing.c" \
                 -L"$root/build/stage/lib" -lbellwire -ljansson "-Wl,-rpath,$root/build/stage/lib" \
                 -o "$root/.build/tests/sharing" || exit 2
             "$root/.build/tests/sharing" --measure 100 || exit 2
@@ -87,7 +87,7 @@ for name in "${names[@]}"; do
             ;;
         damage | failures)
             mkdir -p "$root/.build/tests"
-            cc -std=c99 -g -O1 -D_GNU_SOURCE -pthread -I"$root/build/stage/include" "$root/Tests/ABITests/$name.c" \
+            cc -std=c99 -g -O1 -D_GNU_SOURCE -pthread -I"$root/build/stage/include" "$root/Tests/ABI/$name.c" \
                 -L"$root/build/stage/lib" -lbellwire -ljansson -ldl -rdynamic "-Wl,-rpath,$root/build/stage/lib" \
                 -o "$root/.build/tests/$name" || exit 2
             command=("$root/.build/tests/$name" --every 1)
@@ -100,11 +100,11 @@ for name in "${names[@]}"; do
         cluster) command=("$root/Tests/Soak/crashes.sh" --relays 3) ;;
         privacy) command=("$python" "$root/Tests/Soak/privacy.py") ;;
         steps | power)
-            files=("$root"/Tests/IntegrationTests/test_{relay,cluster}_steps.py)
-            if [ "$name" = power ]; then files=("$root/Tests/IntegrationTests/test_relay_power_loss.py"); fi
+            files=("$root"/Tests/Integration/test_{relay,cluster}_steps.py)
+            if [ "$name" = power ]; then files=("$root/Tests/Integration/test_relay_power_loss.py"); fi
             command=(env BELLWIRE_ALL_STEPS=1 "$python" -m pytest -q -s -p no:cacheprovider "${files[@]}")
             ;;
-        queue | alerts) command=("$python" "$root/Tests/IntegrationTests/${name%s}_crashes.py") ;;
+        queue | alerts) command=("$python" "$root/Tests/Integration/${name%s}_crashes.py") ;;
     esac
     # Nothing of these is random, or it has its seed already.
     [[ $name == @(damage|failures|sharing|steps|power) ]] || command+=(--seed "$seed")

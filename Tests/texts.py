@@ -165,7 +165,7 @@ RULES = [
         r"(?i)\b(?:un)?sealed\b",
         "a desktop that was paired sealed",
         "a desktop with an encrypted pairing",
-        allowed=r"Sources/(?!bellwire/|CABI/Bellwire\.docc/(?!Wire|Architecture))|\.github/CONTRIBUTING",
+        allowed=r"Sources/(?!Program/bellwire/|Library/CABI/Bellwire\.docc/(?!Wire|Architecture))|\.github/CONTRIBUTING",
     ),
 ]
 
@@ -267,7 +267,7 @@ READERS = [
     ("README.md", pages),
     (".github/*.md", pages),
     ("bindings/python/README.md", pages),
-    ("Sources/CABI/Bellwire.docc/*.md", pages),
+    ("Sources/Library/CABI/Bellwire.docc/*.md", pages),
     ("include/*.h", header),
     ("bindings/systemd/*", comments),
     ("bindings/**/*.sh", help_text),

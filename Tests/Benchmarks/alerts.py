@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "IntegrationTests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Integration"))
 
 from pictures import Web, options  # noqa: E402
 from programs import BELLWIRE, Program, wait_until  # noqa: E402

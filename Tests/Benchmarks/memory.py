@@ -51,7 +51,7 @@ def main() -> None:
     options = parser.parse_args()
     stage = options.stage.resolve()
     os.environ["BELLWIRE_STAGE"] = str(stage)
-    sys.path.insert(0, str(ROOT / "Tests/IntegrationTests"))
+    sys.path.insert(0, str(ROOT / "Tests/Integration"))
     from programs import BELLWIRE, Program
 
     with tempfile.TemporaryDirectory(prefix="bellwire-memory-") as directory:

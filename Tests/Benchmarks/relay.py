@@ -18,7 +18,7 @@ from pathlib import Path
 
 from websockets.sync.client import connect
 
-sys.path.append(str(Path(__file__).parent.parent / "IntegrationTests"))
+sys.path.append(str(Path(__file__).parent.parent / "Integration"))
 from certificates import Authority  # noqa: E402
 
 

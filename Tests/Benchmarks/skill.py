@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "IntegrationTests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Integration"))
 
 from hosts import QUEUED, Host  # noqa: E402
 from programs import BELLWIRE, Program  # noqa: E402

@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "IntegrationTests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Integration"))
 
 from programs import Program
 

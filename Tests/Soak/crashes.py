@@ -12,7 +12,7 @@
     --relays N          so many relays that work together, over as many NATS servers, which are killed as well; every
                         connection goes to a random one (default: 1 relay without NATS)
 
-Kills come at random moments (SIGKILL), and at the named fail points of Sources/Store/FailPoint.swift, of which none is
+Kills come at random moments (SIGKILL), and at the named fail points of Sources/Foundations/Store/FailPoint.swift, of which none is
 left out with 1,000 pushes and more. In the end: every push is in the history and in the inbox once; the device's program
 has had each exactly once, and again only with "redelivered"; those of a desktop in its order; nothing is left in an
 outbox.

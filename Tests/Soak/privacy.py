@@ -23,7 +23,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "Tests" / "IntegrationTests"))
+sys.path.insert(0, str(ROOT / "Tests" / "Integration"))
 
 from programs import BELLWIRE, Program  # noqa: E402
 from relay_node import Client, Node, Object  # noqa: E402

@@ -7,4 +7,4 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$root"
 BELLWIRE_RELAY_KILLS=100 exec .build/venv/bin/python -m pytest -q -p no:cacheprovider \
-    Tests/IntegrationTests/test_relay_service.py -k kill_9
+    Tests/Integration/test_relay_service.py -k kill_9
