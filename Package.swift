@@ -313,10 +313,10 @@ targets += tests(
         .testTarget(
             name: "DeviceTests",
             dependencies: [
-                "Commands", "DeviceAlerts", "Alerts", "Device", "Desktop", "Relay", "Notifications", "Inbox",
+                "CSQLite", "Commands", "DeviceAlerts", "Alerts", "Device", "Desktop", "Relay", "Notifications", "Inbox",
                 "Delivery", "History", "OfflineQueue", "Pairing", "Peering", "Signalling", "Sealing", "Identity",
                 "Store", "Hosting", "Transport", "Wire", "JSON",
-            ]),
+            ], exclude: ["Fixtures"]),
         .testTarget(
             name: "DesktopTests",
             dependencies: [

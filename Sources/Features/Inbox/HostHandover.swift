@@ -11,10 +11,12 @@ extension Inbox {
         package var offered: Int64
         /// Pushes that wait for the host.
         package var waiting: Int64
+        /// The mark of the program that is the most behind, of those that share the device; `nil` = there is none.
+        package var lowest: Int64?
     }
 }
 
-/// Records which pushes were delivered to the host: the table `inbox_host`.
+/// Records which pushes were delivered to a program that doesn't share the device: the table `inbox_host`.
 ///
 /// Made for one piece of work on the store, over its connection.
 package struct HostHandover {
@@ -23,11 +25,13 @@ package struct HostHandover {
     package init(_ connection: Connection) { self.connection = connection }
 
     package func watermarks() throws(StoreError) -> Inbox.Watermarks {
-        let marks = try connection.first("SELECT last, handed, offered, waiting FROM inbox_host") {
+        let marks = try connection.first(
+            "SELECT last, handed, offered, waiting, (SELECT min(handed) FROM inbox_program) FROM inbox_host"
+        ) {
             (row) throws(StoreError) in
             Inbox.Watermarks(
                 last: try row.integer(0), handed: try row.integer(1), offered: try row.integer(2),
-                waiting: try row.integer(3))
+                waiting: try row.integer(3), lowest: try row.optionalInteger(4))
         }
         guard let marks else { throw StoreError(.mismatch, "the inbox's watermarks are missing") }
         return marks
@@ -75,9 +79,7 @@ package struct HostHandover {
         try connection.execute(
             "UPDATE inbox_host SET handed = ?, offered = ?, waiting = waiting - ?",
             [.integer(through), .integer(offered), .integer(count)])
-        try connection.execute(
-            "DELETE FROM inbox WHERE hidden = 2 AND arrival > ? AND arrival <= ?",
-            [.integer(marks.handed), .integer(through)])
+        try connection.execute("DELETE FROM inbox WHERE hidden = 2 AND arrival <= \(InboxPrograms.released)")
         return offered
     }
 

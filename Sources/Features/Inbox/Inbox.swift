@@ -23,6 +23,7 @@ package struct Inbox {
     package var counts: InboxCounts { InboxCounts(connection) }
     package var changes: InboxChanges { InboxChanges(connection) }
     package var handover: HostHandover { HostHandover(connection) }
+    package var programs: InboxPrograms { InboxPrograms(connection) }
     package var history: InboxHistory { InboxHistory(connection) }
     package var pages: InboxPages { InboxPages(connection) }
 
@@ -80,7 +81,7 @@ package struct Inbox {
     /// A row that came with the history before becomes a push: the host hasn't had it yet (WireSealing,
     /// "De-duplication").
     package func insert(_ notification: Notification, from desktop: PeerID) throws(StoreError) -> Insertion {
-        var batch = try PushBatch(self, hostHasSeen: 0)
+        var batch = try PushBatch(self, hostHasSeen: 0, isShared: false)
         let insertion = try batch.insert(notification, from: desktop)
         try batch.finish(hostTakes: false)
         return insertion
@@ -88,34 +89,42 @@ package struct Inbox {
 
     /// Stores a push. One with a `collapseKey` replaces earlier ones; if the host has seen one of them, it is told which.
     package func receive(_ notification: Notification, from desktop: PeerID) throws(StoreError) -> Arrival {
-        var batch = try PushBatch(self, hostHasSeen: 0)
+        var batch = try PushBatch(self, hostHasSeen: 0, isShared: false)
         let arrival = try batch.receive(notification, from: desktop).arrival
         try batch.finish(hostTakes: false)
         return arrival
     }
 
-    /// Drops rows beyond ``limit`` or ``lifetime``, except those that wait for the host. Returns how many.
+    /// Drops rows beyond ``limit`` or ``lifetime``, except those that wait for the host or for a program that shares the
+    /// device. Returns how many.
     @discardableResult
     package func prune(now: EpochMilliseconds) throws(StoreError) -> Int {
-        let marks = try handover.watermarks()
-        let handed = Value.integer(marks.handed)
+        let waiting = try handover.watermarks().waiting
+        let released = Value.integer(try connection.integer("SELECT \(InboxPrograms.released)"))
         var pruned = try connection.execute(
-            "DELETE FROM inbox WHERE created_at < ? AND arrival <= ?", [.integer(now &- Self.lifetime), handed])
+            "DELETE FROM inbox WHERE created_at < ? AND arrival <= ?", [.integer(now &- Self.lifetime), released])
         let total = try connection.integer("SELECT ifnull(sum(total), 0) FROM inbox_count")
         // Skips the scan if all rows wait.
-        let excess = min(total - Self.limit, total - marks.waiting)
+        let excess = min(total - Self.limit, total - waiting)
         if excess > 0 {
             pruned += try connection.execute(
                 """
                 DELETE FROM inbox WHERE row IN
                     (SELECT row FROM inbox WHERE arrival <= ? ORDER BY created_at, row LIMIT ?)
-                """, [handed, .integer(excess)])
+                """, [released, .integer(excess)])
         }
         return pruned
     }
 
     /// A peer's number, for a condition on `desktop`. Matches nothing if the peer has none.
     static let number = "(SELECT number FROM peer WHERE id = ?)"
+
+    /// Pushes after this arrival, in order, for the host or a program.
+    package func pushes(after arrival: Int64, limit: Int) throws(StoreError) -> [Entry] {
+        try connection.query(
+            "SELECT \(Inbox.columns) FROM inbox WHERE arrival > max(?, 0) ORDER BY arrival LIMIT ?",
+            [.integer(arrival), .integer(Int64(limit))], Inbox.entry)
+    }
 
     /// The newest push.
     package func latestPush() throws(StoreError) -> Entry? {
@@ -169,13 +178,13 @@ package struct Inbox {
             "SELECT ifnull(max(row), 0) FROM inbox WHERE desktop = \(Inbox.number)", [.text(desktop.text)])
     }
 
-    /// Deletes rows. Those that still wait for the host are kept for it, but no longer shown.
+    /// Deletes rows. Those that still wait for the host or for a program are kept for it, but no longer shown.
     @discardableResult
     func take(out condition: String, _ values: [Value]) throws(StoreError) -> Int {
-        let handed = "(SELECT handed FROM inbox_host)"
+        let released = InboxPrograms.released
         let kept = try connection.execute(
-            "UPDATE inbox SET hidden = 2 WHERE \(condition) AND arrival > \(handed) AND hidden < 2", values)
-        return try connection.execute("DELETE FROM inbox WHERE \(condition) AND arrival <= \(handed)", values) + kept
+            "UPDATE inbox SET hidden = 2 WHERE \(condition) AND arrival > \(released) AND hidden < 2", values)
+        return try connection.execute("DELETE FROM inbox WHERE \(condition) AND arrival <= \(released)", values) + kept
     }
 
     /// Forgets an unpaired desktop and all of its rows.

@@ -66,6 +66,7 @@ package struct InboxCounts {
             UPDATE inbox_count SET total = 0, unread = 0
             WHERE (total, unread) <> (0, 0) AND NOT EXISTS (SELECT 1 FROM inbox AS i WHERE i.desktop = inbox_count.desktop)
             """)
-        return waiting + marks + counts + empty > 0
+        let programs = try InboxPrograms(connection).repair()
+        return waiting + marks + counts + empty + programs > 0
     }
 }

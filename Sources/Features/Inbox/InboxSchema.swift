@@ -6,7 +6,9 @@ import Store
 enum InboxSchema {
     /// The inbox's part of the device's file, with the numbers of peers.
     static let migrations =
-        PeerNumbers.migrations + [first, changes, text, settings, delivery, InboxTables.migration, hints]
+        PeerNumbers.migrations + [
+            first, changes, text, settings, delivery, InboxTables.migration, hints, InboxPrograms.migration,
+        ]
 
     private static let first =
         Migration(

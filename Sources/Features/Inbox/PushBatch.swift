@@ -28,8 +28,12 @@ struct PushBatch {
 
     private let inbox: Inbox
     private let hostHasSeen: Int64
+    /// Programs share the device, and take these pushes by marks of their own (``InboxPrograms``).
+    private let isForPrograms: Bool
     /// As stored, except for `last`.
     private(set) var marks: Inbox.Watermarks
+    /// See ``NewlyWaiting/droppedThrough``.
+    private(set) var droppedThrough: Int64 = 0
     private var desktops: [Desktop] = []
     private var newlyWaiting: Int64 = 0
     /// Set when the inbox has to be pruned.
@@ -37,11 +41,14 @@ struct PushBatch {
 
     private var connection: Connection { inbox.connection }
 
-    /// - Parameter hostHasSeen: callbacks may have seen pushes through this arrival that are not marked as handed over.
-    init(_ inbox: Inbox, hostHasSeen: Int64) throws(StoreError) {
+    /// - Parameters:
+    ///   - hostHasSeen: callbacks may have seen pushes through this arrival that are not marked as handed over.
+    ///   - isShared: programs share the device. Each of them gets every push, those that others replace included.
+    init(_ inbox: Inbox, hostHasSeen: Int64, isShared: Bool) throws(StoreError) {
         self.inbox = inbox
         marks = try inbox.handover.watermarks()
-        self.hostHasSeen = max(hostHasSeen, marks.handed)
+        isForPrograms = isShared && marks.lowest != nil
+        self.hostHasSeen = isForPrograms ? .max : max(hostHasSeen, marks.handed)
     }
 
     /// ``Inbox/receive(_:from:)``
@@ -81,7 +88,7 @@ struct PushBatch {
         guard let replaced, !replaced.isEmpty else {
             return Received(arrival: .stored(row: row, replaced: []), entry: entry)
         }
-        try delete(replaced, of: number)
+        try delete(replaced, of: number, keepingForPrograms: isForPrograms)
         // A push that replaced an unseen one is still new to the host, which has seen what that one had replaced.
         if let seen = replaced.lazy.compactMap(\.seen).last {
             entry.replaces = seen
@@ -89,7 +96,7 @@ struct PushBatch {
                 "UPDATE inbox SET replaces = ? WHERE row = ?", [.text(seen.text), .integer(row)])
         }
         var gone: [Int64: NotificationID] = [:]
-        for old in replaced where old.arrival > 0 { gone[old.arrival] = old.id }
+        for old in replaced where old.arrival > 0 && !keeps(old) { gone[old.arrival] = old.id }
         return Received(
             arrival: .stored(row: row, replaced: replaced.map(\.id)), entry: entry, replaced: gone)
     }
@@ -125,10 +132,21 @@ struct PushBatch {
             }
         }
         guard newlyWaiting > 0 else { return }
+        if isForPrograms { return try finishForPrograms(pruning: pruning) }
         if hostTakes, marks.waiting + newlyWaiting <= Inbox.offeredLimit { marks.offered = marks.last }
         try connection.execute(
             "UPDATE inbox_host SET last = ?, offered = max(offered, ?), waiting = waiting + ?",
             [.integer(marks.last), .integer(marks.offered), .integer(newlyWaiting)])
+        if let prunedAt { try inbox.prune(now: min(prunedAt, pruning)) }
+    }
+
+    /// Nothing of it waits for the host.
+    private mutating func finishForPrograms(pruning: EpochMilliseconds) throws(StoreError) {
+        try connection.execute(
+            "UPDATE inbox_host SET last = ?1, handed = ?1, offered = ?1, waiting = 0", [.integer(marks.last)])
+        if let lowest = marks.lowest {
+            droppedThrough = try inbox.programs.dropOldest(last: marks.last, lowest: lowest)
+        }
         if let prunedAt { try inbox.prune(now: min(prunedAt, pruning)) }
     }
 
@@ -189,10 +207,26 @@ struct PushBatch {
         let seen: NotificationID?
     }
 
-    private func delete(_ rows: [Replaced], of desktop: Int64) throws(StoreError) {
+    private func delete(
+        _ rows: [Replaced], of desktop: Int64, keepingForPrograms: Bool = false
+    ) throws(StoreError) {
         // They may be part of this batch: the trigger subtracts what `finish` adds, so the count needs its row.
         try connection.execute("INSERT OR IGNORE INTO inbox_count VALUES (?, 0, 0)", [.integer(desktop)])
-        for old in rows { try connection.execute("DELETE FROM inbox WHERE row = ?", [.integer(old.row)]) }
+        for old in rows {
+            if keepingForPrograms, keeps(old) {
+                // Nothing replaces it again.
+                try connection.execute(
+                    "UPDATE inbox SET hidden = 2, collapse_key = NULL WHERE row = ?", [.integer(old.row)])
+            } else {
+                try connection.execute("DELETE FROM inbox WHERE row = ?", [.integer(old.row)])
+            }
+        }
+    }
+
+    /// Whether a program has not had it, and still gets it.
+    private func keeps(_ old: Replaced) -> Bool {
+        guard isForPrograms, let lowest = marks.lowest else { return false }
+        return old.arrival > lowest
     }
 
     private enum Hint {

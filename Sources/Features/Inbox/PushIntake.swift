@@ -45,12 +45,14 @@ package struct PushIntake<Extra: Sendable> {
     /// - Parameters:
     ///   - hostTakes: the host takes pushes now: these may be handed over right after the commit.
     ///   - hostHasSeen: callbacks may have seen pushes through this arrival that are not marked as handed over.
+    ///   - isShared: programs share the device (``InboxPrograms``).
     ///   - pruning: rows that are too old by this are let go.
     package func take(
-        _ items: [Item], hostTakes: Bool, hostHasSeen: Int64, pruning: EpochMilliseconds = .max
+        _ items: [Item], hostTakes: Bool, hostHasSeen: Int64, isShared: Bool = false,
+        pruning: EpochMilliseconds = .max
     ) throws(StoreError) -> Outcome {
         let inbox = Inbox(connection)
-        var batch = try PushBatch(inbox, hostHasSeen: hostHasSeen)
+        var batch = try PushBatch(inbox, hostHasSeen: hostHasSeen, isShared: isShared)
         var marks = SealMarks(connection)
         var outcome = Outcome()
         outcome.waiting.after = batch.marks.last
@@ -76,6 +78,7 @@ package struct PushIntake<Extra: Sendable> {
         for number in numbers { try ReceivedPushes(connection).set(number.seq, of: number.desktop) }
         outcome.waiting.last = batch.marks.last
         outcome.waiting.offered = batch.marks.offered
+        outcome.waiting.droppedThrough = batch.droppedThrough
         outcome.unread = try inbox.counts.unread()
         return outcome
     }
@@ -121,6 +124,8 @@ package struct NewlyWaiting: Sendable, Equatable {
     package var last: Int64 = 0
     /// No callback may see a push beyond this arrival before that is committed.
     package var offered: Int64 = 0
+    /// What programs had not taken of the pushes through this arrival was dropped (``InboxPrograms/capacity``).
+    package var droppedThrough: Int64 = 0
     package private(set) var pushes: [Push] = []
 
     package init() {}

@@ -54,12 +54,11 @@ package final class Device: Role, KeyOwner {
                 switched: { (connection) throws(StoreError) in try PrekeyTable(connection).removeAll() }),
             rescue: .device
         ) { (state) throws(HostError) in
-            do throws(StoreError) { opened = try OpenedDevice(options, state, channel) } catch {
+            do throws(StoreError) { opened = try OpenedDevice(options, state, channel, spool) } catch {
                 throw HostError(error)
             }
         }
-        guard var opened else { throw .closed }
-        opened.spool = spool
+        guard let opened else { throw .closed }
         do throws(TransportError) { try EventLoop.start() } catch {
             state.close()
             throw HostError(error)

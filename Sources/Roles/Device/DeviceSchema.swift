@@ -178,6 +178,17 @@ enum DeviceSchema {
             -- Pushes since then may be missing: asked for, and not yet answered.
             gap_since INTEGER
         ) STRICT;
+        CREATE TABLE inbox_program (
+            -- Its place in the file of what callbacks are about to see; 0 is that of a program that does not share.
+            slot INTEGER PRIMARY KEY CHECK (slot > 0),
+            application TEXT NOT NULL UNIQUE,
+            -- Every push through this arrival was handed over.
+            handed INTEGER NOT NULL,
+            -- No callback can have seen a push beyond this arrival. It may be ahead of the push that came last.
+            offered INTEGER NOT NULL,
+            -- Pushes that were dropped before the program got them, and that it doesn't know of yet.
+            dropped INTEGER NOT NULL DEFAULT 0
+        ) STRICT;
         CREATE TABLE received_push (
             desktop TEXT PRIMARY KEY NOT NULL,
             last INTEGER NOT NULL

@@ -22,7 +22,7 @@ final class DeviceSwitchboard {
     nonisolated static let migrations =
         PairedDesktops.migrations + Inbox.migrations + ReceivedPushes.migrations + QueueTable.migrations
         + KeptEvents.migrations + PushTokenTable.migrations + AlertTable.migrations + ReminderTable.migrations
-        + PrekeyTable.migrations + PairingCopy.migrations + ApplicationFeed.migrations
+        + PrekeyTable.migrations + PairingCopy.migrations + Applications.migrations + [InboxFeedMigration.migration]
 
     let opened: OpenedDevice
     let desktops: DesktopBook

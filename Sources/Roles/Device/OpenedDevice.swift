@@ -26,23 +26,30 @@ struct OpenedDevice: Sendable {
     /// `nil` = they are read when alerts are first used.
     let alerts: StoredAlertState?
     /// Takes the stored events of a device that programs share.
-    var spool: EventSpool?
+    let spool: EventSpool?
     /// Events that the host has not taken.
     let waiting: [HostEvent.Name]
 
     /// Blocks the caller.
-    init(_ options: DeviceOptions, _ state: RoleState, _ channel: HostChannel) throws(StoreError) {
+    ///
+    /// - Parameter spool: see ``spool``; `nil` = the program has the device to itself.
+    init(
+        _ options: DeviceOptions, _ state: RoleState, _ channel: HostChannel, _ spool: EventSpool?
+    ) throws(StoreError) {
+        self.spool = spool
         context = DeviceContext(options: options, key: state.key, database: state.database, channel: channel)
         seal = state.seal
         let desktops: [PairedDesktop]
         let marks: Inbox.Watermarks
         let lastPushes: [PeerID: Int64]
+        let isShared = spool != nil
         (desktops, waiting, marks, lastPushes) = try state.database.run { (connection) throws(StoreError) in
             // A device shares its memory with the program that embeds it. This much holds the pages that every push
             // touches, beside 100,000 unread rows too.
             _ = try connection.first("PRAGMA cache_size = -256") { (row) throws(StoreError) in try row.integer(0) }
             let inbox = Inbox(connection)
             try inbox.counts.repair()
+            if isShared { try inbox.programs.adopt() }
             let marks = try inbox.handover.watermarks()
             let kept = KeptEvents(connection)
             var waiting: [HostEvent.Name] = marks.waiting > 0 ? [.notificationReceived] : []
@@ -52,8 +59,11 @@ struct OpenedDevice: Sendable {
             }
             return (try PairedDesktops(connection).all(), waiting, marks, try ReceivedPushes(connection).all())
         }
-        waitingPushes = WaitingPushes(
-            state.database, marks, mark: state.directory.file("device.handed").flatMap { HandoverMark(path: $0) })
+        waitingPushes =
+            isShared
+            ? WaitingPushes(shared: state.database, last: marks.last)
+            : WaitingPushes(
+                state.database, marks, mark: state.directory.file("device.handed").flatMap { HandoverMark(path: $0) })
         committedPushes = lastPushes.map { ($0.key, $0.value) }
         let showsAlerts = options.alerts.kind != .none
         let revisions: [PeerID: Int64]
@@ -99,7 +109,8 @@ extension RoleState.Rescue {
                     """)
         ],
         salvaged: [
-            "peer", "received_push", "inbox", "inbox_host", "inbox_change", "inbox_touched", "desktop_settings",
+            "peer", "received_push", "inbox", "inbox_host", "application", "inbox_program", "inbox_change",
+            "inbox_touched", "desktop_settings",
             "queued_command", "known_revision", "kept_event", "reminder", "alert", "alert_beyond", "alert_preference",
             "alert_image", "push_service", "push_token_removal",
         ],

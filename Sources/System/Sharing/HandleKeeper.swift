@@ -359,9 +359,10 @@ final class HandleKeeper: GuestService {
             }
             if isFirst { takeoverStart.begin() }
         }
-        guard role.stored != nil else { return admitted() }
+        guard let stored = role.stored else { return admitted() }
         kind.database.submit { (connection) throws(StoreError) in
-            try ApplicationFeed(connection).register(hello.taker.application, handed: hello.handed, now: .wallClock)
+            try Applications(connection, stored.tables).register(
+                hello.taker.application, handed: hello.handed, now: .wallClock)
         } then: { result in
             EventLoop.post {
                 switch result {
@@ -415,12 +416,12 @@ final class HandleKeeper: GuestService {
 
     /// Programs that run are remembered, and those that were not seen for long are forgotten, at once if they were copies.
     private func tidy() {
-        guard let role, case .holder(let kind, _) = role.current else { return }
+        guard let role, case .holder(let kind, _) = role.current, let stored = role.stored else { return }
         let takers = [role.taker] + (socket?.takers ?? [])
         kind.database.submit { (connection) throws(StoreError) in
-            let feed = ApplicationFeed(connection)
-            try feed.prune(running: takers.flatMap(\.names), now: .wallClock)
-            try feed.forgetCopies(except: Set(takers.compactMap(\.copy)))
+            let applications = Applications(connection, stored.tables)
+            try applications.prune(running: takers.flatMap(\.names), now: .wallClock)
+            try applications.forgetCopies(except: Set(takers.compactMap(\.copy)))
         } then: { _ in
             // A failed store reports itself; the next look tries again.
         }
@@ -475,7 +476,11 @@ extension HostChannel {
             post: { [post, weak role] event in
                 post(event)
                 EventLoop.post { role?.keeper.broadcast(event) }
-            }, waits: { _ in spool?.flush() }, ask: ask, log: log)
+            },
+            waits: { [stored = role.stored] source in
+                // The others are moved first.
+                if stored?.local.contains(source) == true { spool?.tell([source]) } else { spool?.flush() }
+            }, ask: ask, log: log)
     }
 }
 

@@ -32,7 +32,7 @@ struct Opened: Sendable {
                 kind.shutDown {}
                 throw HostError(error)
             }
-            let feed = role.stored.map { StoredFeed(kind.database, move: $0.move) }
+            let feed = role.stored.map { StoredFeed(kind.database, $0) }
             let listener: Result<CInt, HostError>
             do throws(HostError) {
                 listener = .success(try SharedSocket(in: directory.path ?? "").listen())
@@ -42,13 +42,13 @@ struct Opened: Sendable {
     }
 
     private static func register(_ role: SharedRole, in database: Database) throws(StoreError) {
-        guard role.stored != nil else { return }
+        guard let stored = role.stored else { return }
         let application = role.taker.application
         let handed = role.hello.handed
         try database.run { (connection) throws(StoreError) in
-            let stored = ApplicationFeed(connection)
-            try stored.register(application, handed: handed, now: .wallClock)
-            try stored.prune(running: [application], now: .wallClock)
+            let applications = Applications(connection, stored.tables)
+            try applications.register(application, handed: handed, now: .wallClock)
+            try applications.prune(running: [application], now: .wallClock)
         }
     }
 

@@ -9,6 +9,9 @@ package protocol SharableRole: Role {
 
     var database: Database { get }
 
+    /// The newest events of a source, for the program that holds the role; `nil` = they are in the store alone.
+    func local(_ source: HostEvent.Name) -> (any LocalFeed)?
+
     /// Checks a call; an error is a wrong parameter.
     func prepare(_ call: HostCall) throws(HostError) -> Start
 
@@ -34,6 +37,8 @@ package protocol SharableRole: Role {
 }
 
 extension SharableRole {
+    package func local(_ source: HostEvent.Name) -> (any LocalFeed)? { nil }
+
     /// Starts a call; an error is a wrong parameter, and nothing was started.
     package func perform(_ call: HostCall, then: @escaping ReplyThen) throws(HostError) { try prepare(call)(then) }
 }
@@ -66,10 +71,20 @@ package struct SharedSettings: Sendable {
 
 /// What a role keeps in its store for the programs that share it.
 package struct StoredEvents: Sendable {
+    /// In the order in which a program is asked to take them.
     package let sources: [HostEvent.Name]
+    package let tables: FeedTables
+    /// Of these, the role has the newest events in memory (``SharableRole/local(_:)``), and says itself that there are
+    /// some. All others wait in the store until they are moved.
+    package let local: Set<HostEvent.Name>
     package let move: EventSpool.Move
 
-    package init(_ sources: [HostEvent.Name], move: @escaping EventSpool.Move) {
-        (self.sources, self.move) = (sources, move)
+    package init(
+        _ tables: KeyValuePairs<HostEvent.Name, any FeedTable>, local: Set<HostEvent.Name>,
+        move: @escaping EventSpool.Move
+    ) {
+        sources = tables.map(\.key)
+        self.tables = Dictionary(tables.map { ($0.key, $0.value) }) { first, _ in first }
+        (self.local, self.move) = (local, move)
     }
 }

@@ -238,17 +238,29 @@ package final class SharedRole: Role, FeedBackend {
 
     // MARK: Stored events
 
-    package var handoverPath: String { "\(settings?.path ?? "")/shared.handed" }
+    package func handoverPath(of source: HostEvent.Name) -> String {
+        let isLocal = stored?.local.contains(source) == true
+        return "\(settings?.path ?? "")/\(isLocal ? "\(settings?.role ?? "")" : "shared").handed"
+    }
+
+    package func local(_ source: HostEvent.Name) -> (any LocalFeed)? {
+        guard case .holder(let kind, _) = current, let local = kind.local(source), local.isInUse else { return nil }
+        return local
+    }
 
     package func take(_ source: HostEvent.Name, limit: Int, asCopy: Bool) throws(HostError) -> FeedBatch {
         let batch = try wait { [self] then in keeper.take(source, limit: limit, asCopy: asCopy, then) }
-        if batch.dropped > 0 {
-            channel.problem(
-                "events_dropped",
-                "\(batch.dropped) events were dropped before this program took them: \(ApplicationFeed.capacity) are kept",
-                ["count": .integer(batch.dropped)])
+        if let begins = batch.begins, case .holder(let kind, _) = current {
+            kind.local(source)?.begin(as: taker.name(asCopy: begins.asCopy), begins.marks)
         }
         return batch
+    }
+
+    package func tellDropped(_ count: Int64) {
+        channel.problem(
+            "events_dropped",
+            "\(count) events were dropped before this program took them: \(SharedEvents.capacity) are kept",
+            ["count": .integer(count)])
     }
 
     package func finish(_ source: HostEvent.Name, through row: Int64, asCopy: Bool) throws(HostError) {

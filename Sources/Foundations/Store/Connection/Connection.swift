@@ -65,6 +65,17 @@ package final class Connection {
         return rows
     }
 
+    /// The rows before the first one for which `read` returns `nil`.
+    package func prefix<T>(
+        _ sql: String, _ values: [Value] = [], _ read: (borrowing Row) throws(StoreError) -> T?
+    ) throws(StoreError) -> [T] {
+        var rows: [T] = []
+        try withStatement(sql, values) { (statement) throws(StoreError) in
+            while try statement.step(), let row = try read(statement.row) { rows.append(row) }
+        }
+        return rows
+    }
+
     /// The first row, or `nil` if there is none.
     package func first<T>(
         _ sql: String, _ values: [Value] = [], _ read: (borrowing Row) throws(StoreError) -> T

@@ -83,7 +83,7 @@ final class PushCarrier {
     private lazy var dueTimer = LoopTimer { [weak self] in self?.tellDue() }
 
     /// - Parameters:
-    ///   - spool: takes the pushes of a device that programs share; `nil` = they wait in `waiting`.
+    ///   - spool: takes what is kept besides, of a device that programs share; `nil` = it waits for this program.
     ///   - committed: the last stored number of each desktop.
     ///   - pushesWait: the host has something to take. Called on the store's thread.
     ///   - judge: decides alerts; `nil` = none are shown.
@@ -196,11 +196,13 @@ final class PushCarrier {
             return
         }
         let judge = judge()
+        var hasKept = false
         let work = items.map { item -> PushIntake<AlertJudge.Judged>.Item in
             guard case .push(let push) = item else { return .init(item) }
             let call = push.ticket.flatMap { calls[$0] }
             let alert = judge?.judge(push.notification, from: push.desktop, isMutable: call?.mayFetch ?? true)
             let (kept, use) = (call?.work, call?.seal?.use)
+            hasKept = hasKept || kept != nil
             guard alert != nil || kept != nil || use != nil else { return .init(item) }
             return .init(item) { (connection, arrival) throws(StoreError) in
                 guard case .stored(_, let replaced) = arrival else { return nil }
@@ -209,20 +211,20 @@ final class PushCarrier {
                 return try alert?.saved(connection, replacing: replaced)
             }
         }
-        database.submit { [waiting, spool] (connection) throws(StoreError) in
+        database.submit { [waiting, spool, hasKept] (connection) throws(StoreError) in
             let host = waiting.place
             let outcome = try PushIntake(connection).take(
-                work, hostTakes: host.hostTakes, hostHasSeen: host.hostHasSeen, pruning: ExpiryMoment.current.pruning)
-            return (outcome, moved: try spool?.moveWaiting(connection) ?? [])
+                work, hostTakes: host.hostTakes, hostHasSeen: host.hostHasSeen, isShared: spool != nil,
+                pruning: ExpiryMoment.current.pruning)
+            return (outcome, moved: hasKept ? try spool?.moveWaiting(connection) ?? [] : [])
         } then: { [waiting, spool, pushesWait] result in
-            // Straight to the host, without a turn through the loop.
+            // Straight to the program, without a turn through the loop.
             if case .success((let outcome, let moved)) = result {
-                if let spool {
-                    spool.moved(moved)
-                } else if !outcome.waiting.pushes.isEmpty {
+                if !outcome.waiting.pushes.isEmpty {
                     waiting.stored(outcome.waiting)
                     pushesWait()
                 }
+                spool?.tell(moved)
             }
             EventLoop.post { self.committed(items, result.map(\.0)) }
         }

@@ -1,6 +1,5 @@
 import DeviceAlerts
 package import Hosting
-import Inbox
 import JSON
 import Notifications
 package import Sharing
@@ -17,7 +16,7 @@ package enum SharedDevice {
         let role = try SharedRole.open(
             Device.self, try JSONObject(parameter: "options_json", options), parsed.common, parsed.sharing,
             as: parsed.alerts.applicationID,
-            stored: StoredEvents([.notificationReceived] + KeptEvents.names, move: Device.moveEvents), channel
+            stored: Device.storedEvents(in: parsed.common.stateDirectory), channel
         ) { (options, directory, channel, spool) throws(HostError) in
             let text = JSONValue.object(options).serialized()
             return try Device.open(try DeviceOptions(parsing: text), directory, channel, spool)
@@ -49,45 +48,38 @@ extension HostError {
 }
 
 extension Device {
-    /// Moves what waits for the program to those that share the device, in one transaction.
-    static let moveEvents: EventSpool.Move = { (connection, takers) throws(StoreError) in
-        let feed = ApplicationFeed(connection)
+    /// Pushes are the inbox's own rows; what is kept besides is moved to the tables of the programs.
+    static func storedEvents(in directory: String?) -> StoredEvents {
+        StoredEvents(
+            [
+                .notificationReceived: InboxFeed(handoverPath: directory.map { "\($0)/device.handed" }),
+                .notificationResponse: SharedEvents(.notificationResponse),
+                .notificationSilent: SharedEvents(.notificationSilent),
+            ], local: [.notificationReceived], move: moveKept)
+    }
+
+    /// Moves what is kept for the program to those that share the device, in one transaction.
+    private static let moveKept: EventSpool.Move = { (connection, takers) throws(StoreError) in
         var sources: [HostEvent.Name] = []
-        let handover = Inbox(connection).handover
-        var found = 0
-        while try feed.isWanted(.notificationReceived) {
-            let entries = try handover.waitingForHost(limit: batch, after: 0)
-            guard let last = entries.last else { break }
-            for entry in entries {
-                try feed.add(event(of: entry), of: .notificationReceived)
-            }
-            try handover.finish(through: last.arrival, offering: last.arrival)
-            found += entries.count
-        }
-        if found > 0 { sources.append(.notificationReceived) }
         let kept = KeptEvents(connection)
         for name in KeptEvents.names {
+            let feed = SharedEvents(name)
             var isNew = false
-            while try feed.isWanted(name) {
-                let waiting = try kept.take(name, limit: batch)
+            while try feed.isWanted(connection) {
+                let waiting = try kept.take(name, limit: 256)
                 guard !waiting.isEmpty else { break }
-                for item in waiting { try feed.add(item.event, of: name) }
+                for item in waiting { try feed.add(item.event, connection) }
                 try kept.finish(handed: waiting.map(\.row), untouched: [])
                 isNew = true
             }
-            if isNew { sources.append(name) }
+            guard isNew else { continue }
+            try feed.added(takers: takers(name), connection)
+            sources.append(name)
         }
-        for source in sources { try feed.added(source, takers: takers(source)) }
         return sources
     }
 
-    private static let batch = 256
-
-    private static func event(of entry: Inbox.Entry) -> HostEvent {
-        var data = entry.notification.receivedData()
-        if let replaces = entry.replaces { data["replaces"] = .string(replaces.text) }
-        return HostEvent(
-            entry.replaces == nil ? .notificationReceived : .notificationUpdated, desktop: entry.desktop.text,
-            data: data)
+    package func local(_ source: HostEvent.Name) -> (any LocalFeed)? {
+        source == .notificationReceived ? core.opened.waitingPushes : nil
     }
 }

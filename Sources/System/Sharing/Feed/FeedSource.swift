@@ -3,15 +3,31 @@ import JSON
 import Store
 import Synchronization
 
-/// Where a program's stored events come from: its own database, or its holder.
+/// Where a program's stored events come from: its own process, if it is the holder, or else the holder's.
 ///
 /// The calls block, for the host's thread.
 package protocol FeedBackend: AnyObject, Sendable {
     /// The file in which programs note what their callbacks are about to see.
-    var handoverPath: String { get }
+    func handoverPath(of source: HostEvent.Name) -> String
 
+    /// What this program has in memory as the holder; `nil` = it has to ``take(_:limit:asCopy:)``.
+    func local(_ source: HostEvent.Name) -> (any LocalFeed)?
     func take(_ source: HostEvent.Name, limit: Int, asCopy: Bool) throws(HostError) -> FeedBatch
     func finish(_ source: HostEvent.Name, through row: Int64, asCopy: Bool) throws(HostError)
+    /// Tells the program that events were dropped before it got them.
+    func tellDropped(_ count: Int64)
+}
+
+/// The events of a source in the memory of the holder, for its own program: without a way through the loop.
+///
+/// Once it has begun, the program's marks are kept through it alone.
+package protocol LocalFeed: EventSource {
+    /// The program takes by this name, beginning with what follows these marks.
+    func begin(as application: String, _ marks: FeedMarks)
+    /// Whether it has begun, and the store is open.
+    var isInUse: Bool { get }
+    /// How many events were dropped before the program got them, since the last call.
+    func takeDropped() throws(HostError) -> Int64
 }
 
 /// A batch of events for a program.
@@ -20,10 +36,28 @@ package struct FeedBatch: Sendable {
 
     package struct Beginning: Sendable, Equatable {
         /// How far the program was before.
-        package var marks: ApplicationFeed.Marks
+        package var marks: FeedMarks
         /// Another copy of the program takes by its name, and this one by a mark that ends with it.
         package var asCopy = false
     }
+
+    /// Counts the bytes of a batch, as they go over the socket.
+    package struct Size {
+        private var bytes = 0
+        private var isEmpty = true
+
+        package init() {}
+
+        /// Whether the batch has room for the event. The first one always fits.
+        package mutating func fits(_ event: WaitingEvent) -> Bool {
+            bytes += JSONValue.object(event.event.data).serializedBytes().count + 256
+            defer { isEmpty = false }
+            return isEmpty || bytes <= FeedBatch.maximumBytes
+        }
+    }
+
+    /// Of the events in one batch; an event is never longer than a relay's frame.
+    package static let maximumBytes = 4 << 20
 
     package var events: [WaitingEvent] = []
     /// There when the program begins to take: the first time in its life, after another program of its name, or from
@@ -70,13 +104,36 @@ package final class FeedSource: EventSource {
     package var seen: Int64? { progress.withLock { $0.seen > 0 ? $0.seen : nil } }
 
     package func take(limit: Int) throws(HostError) -> [WaitingEvent] {
+        if let events = try takeLocally(limit) { return events }
         let batch = try backend.take(name, limit: limit, asCopy: asCopy)
-        let events = progress.withLock { progress in
-            if let begins = batch.begins { progress.begin(begins, backend.handoverPath) }
-            return batch.events.filter { $0.row > progress.handed }.map { $0.marked(through: progress.seen) }
+        if batch.dropped > 0 { backend.tellDropped(batch.dropped) }
+        if let begins = batch.begins {
+            progress.withLock { $0.begin(begins, backend.handoverPath(of: name)) }
+            if let events = try takeLocally(limit) { return events }
         }
+        let events = marked(batch.events)
         if !events.isEmpty { FailPoint.beforeHandOver.reach() }
         return events
+    }
+
+    /// `nil` = this program is not the holder, or not any more.
+    private func takeLocally(_ limit: Int) throws(HostError) -> [WaitingEvent]? {
+        guard let local = backend.local(name) else { return nil }
+        do throws(HostError) {
+            let events = try local.take(limit: limit)
+            let dropped = try local.takeDropped()
+            if dropped > 0 { backend.tellDropped(dropped) }
+            return marked(events)
+        } catch {
+            guard error.code == .closed else { throw error }
+            return nil
+        }
+    }
+
+    private func marked(_ events: [WaitingEvent]) -> [WaitingEvent] {
+        progress.withLock { progress in
+            events.filter { $0.row > progress.handed }.map { $0.marked(through: progress.seen) }
+        }
     }
 
     package func willHandOver(_ row: Int64) {
@@ -87,9 +144,15 @@ package final class FeedSource: EventSource {
     }
 
     package func finish(handed: [Int64], untouched: [Int64]) throws(HostError) {
-        guard let through = handed.max() else { return }
+        let through = handed.max()
+        if let through { progress.withLock { $0.handed = max($0.handed, through) } }
+        if let local = backend.local(name) {
+            do throws(HostError) { return try local.finish(handed: handed, untouched: untouched) } catch {
+                guard error.code == .closed else { throw error }
+            }
+        }
+        guard let through else { return }
         FailPoint.beforeMark.reach()
-        progress.withLock { $0.handed = max($0.handed, through) }
         try backend.finish(name, through: through, asCopy: asCopy)
         FailPoint.afterMark.reach()
     }
@@ -97,6 +160,9 @@ package final class FeedSource: EventSource {
     /// What was handed over is remembered here, so nothing of it comes again.
     package func restore(untouched: [Int64]) throws(HostError) {
         let through = handed
+        if let local = backend.local(name) {
+            return try local.finish(handed: through > 0 ? [through] : [], untouched: untouched)
+        }
         if through > 0 { try backend.finish(name, through: through, asCopy: asCopy) }
     }
 }

@@ -22,13 +22,10 @@ package final class StoredFeed: Sendable {
     }
 
     private let database: Database
-    private let move: EventSpool.Move
+    private let stored: StoredEvents
     private let leases = Mutex<[Key: Lease]>([:])
 
-    /// - Parameter move: moves what waits for a first program.
-    package init(_ database: Database, move: @escaping EventSpool.Move) {
-        (self.database, self.move) = (database, move)
-    }
+    package init(_ database: Database, _ stored: StoredEvents) { (self.database, self.stored) = (database, stored) }
 
     /// Programs that take the events of that source as they come.
     package func takers(_ source: HostEvent.Name) -> [String] {
@@ -53,22 +50,23 @@ package final class StoredFeed: Sendable {
             }
             return nil
         }
-        guard let (key, lease) = taken else { return then(.success(FeedBatch())) }
+        guard let (key, lease) = taken, let table = stored.tables[source] else { return then(.success(FeedBatch())) }
+        // The holder's own program takes the others from memory.
+        let onlyBegins = session == 0 && stored.local.contains(source)
         let application = key.application
         let isCopy = application == taker.copy
         database.submit { [self] (connection) throws(StoreError) in
-            let feed = ApplicationFeed(connection)
             var batch = FeedBatch()
             if !lease.isBegun {
-                if isCopy { try feed.register(application, now: .wallClock) }
-                let isFirst = try feed.join(application, source)
+                if isCopy { try Applications(connection, stored.tables).register(application, now: .wallClock) }
+                let isFirst = try table.join(application, connection)
                 // Before anything is moved: callbacks can't have seen that yet.
-                batch.begins = try feed.marks(application, source).map { .init(marks: $0, asCopy: isCopy) }
+                batch.begins = try table.begin(application, connection).map { .init(marks: $0, asCopy: isCopy) }
                 // If others want this source, nothing waits.
-                if isFirst { _ = try move(connection) { takers($0) } }
+                if isFirst { _ = try stored.move(connection) { takers($0) } }
             }
-            batch.dropped = try feed.takeDropped(application, source)
-            batch.events = try feed.take(application, source, limit: limit)
+            batch.dropped = try table.takeDropped(application, connection)
+            if !onlyBegins { batch.events = try table.take(application, limit: limit, connection) }
             return batch
         } then: { [self] result in
             if case .success = result { begun(key, session) }
@@ -80,8 +78,8 @@ package final class StoredFeed: Sendable {
         _ application: String, _ source: HostEvent.Name, through row: Int64,
         then: @escaping @Sendable (Result<Void, HostError>) -> Void
     ) {
-        database.submitLater(within: Self.finishDelay) { (connection) throws(StoreError) in
-            _ = try ApplicationFeed(connection).finish(application, source, through: row)
+        database.submitLater(within: Self.finishDelay) { [stored] (connection) throws(StoreError) in
+            try stored.tables[source]?.finish(application, through: row, connection)
         } then: {
             then($0.mapError { HostError($0) })
         }
@@ -112,13 +110,12 @@ package final class StoredFeed: Sendable {
         }
         let sources = ended.keys.map(\.source)
         guard let seen, !ended.isEmpty else { return then(sources) }
-        database.submit { (connection) throws(StoreError) in
-            let feed = ApplicationFeed(connection)
+        database.submit { [stored] (connection) throws(StoreError) in
             for (key, lease) in ended where lease.isBegun {
                 if FeedTaker.isCopy(key.application) {
-                    try feed.forget(key.application)
+                    try Applications(connection, stored.tables).forget(key.application)
                 } else if let row = seen[key.source] {
-                    try feed.settle(key.application, key.source, seen: row)
+                    try stored.tables[key.source]?.settle(key.application, seen: row, connection)
                 }
             }
         } then: { _ in

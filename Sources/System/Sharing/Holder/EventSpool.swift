@@ -34,8 +34,8 @@ package final class EventSpool: Sendable {
         return try move(connection) { feed?.takers($0) ?? [] }
     }
 
-    /// After that commit.
-    package func moved(_ sources: [HostEvent.Name]) {
+    /// After a commit: programs have something to take.
+    package func tell(_ sources: [HostEvent.Name]) {
         guard !sources.isEmpty else { return }
         state.withLock { $0.tell }?(sources)
     }
@@ -47,7 +47,7 @@ package final class EventSpool: Sendable {
             try moveWaiting(connection)
         } then: { [self] result in
             // A failed store tells by itself; the next event tries again.
-            if case .success(let sources) = result { moved(sources) }
+            if case .success(let sources) = result { tell(sources) }
         }
     }
 }

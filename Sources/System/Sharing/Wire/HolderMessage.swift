@@ -99,7 +99,7 @@ extension FeedBatch.Beginning {
         guard let slot = value["slot"]?.integer, let handed = value["handed"]?.integer,
             let offered = value["offered"]?.integer
         else { return nil }
-        marks = ApplicationFeed.Marks(slot: slot, handed: handed, offered: offered)
+        marks = FeedMarks(slot: slot, handed: handed, offered: offered)
         asCopy = value["copy"]?.bool ?? false
     }
 

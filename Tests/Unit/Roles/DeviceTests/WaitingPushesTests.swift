@@ -17,6 +17,7 @@ import Wire
     private final class Bench: Sendable {
         let database: Database
         let waiting: WaitingPushes
+        let isShared: Bool
         /// The store's thread is at work on what a test holds it up with.
         let isHeldUp = Atomic(false)
 
@@ -28,6 +29,11 @@ import Wire
                 try Inbox(connection).handover.watermarks()
             }
             waiting = WaitingPushes(self.database, marks, mark: mark)
+            isShared = false
+        }
+
+        init(_ database: Database, _ shared: WaitingPushes) {
+            (self.database, waiting, isShared) = (database, shared, true)
         }
 
         /// Stores pushes as the device does. `isTold` = memory hears of them.
@@ -43,10 +49,11 @@ import Wire
                 if ids.count - index <= collapsed { push.richer.collapseKey = key }
                 return .init(.push(ReceivedPush(desktop: "d", notification: push)))
             }
-            return try database.run { [waiting] connection throws(StoreError) in
+            return try database.run { [waiting, isShared] connection throws(StoreError) in
                 let host = waiting.place
-                return try PushIntake(connection).take(items, hostTakes: host.hostTakes, hostHasSeen: host.hostHasSeen)
-                    .waiting
+                return try PushIntake(connection).take(
+                    items, hostTakes: host.hostTakes, hostHasSeen: host.hostHasSeen, isShared: isShared
+                ).waiting
             }
         }
 
@@ -226,5 +233,84 @@ import Wire
         #expect(try bench.marks.offered == Inbox.offeredLimit)
         try bench.waiting.finish(handed: events.map(\.row), untouched: [])
         #expect(try bench.marks.offered == 64 + Inbox.offeredLimit)
+    }
+
+    // MARK: Of a shared device
+
+    /// A device that programs share, and the program that holds it.
+    private func shared() throws -> (Bench, begin: () throws -> Void) {
+        let database = try Database.open(
+            path: ":memory:", migrations: Inbox.migrations + ReceivedPushes.migrations
+        ).database
+        let last = try database.run { connection throws(StoreError) in
+            _ = try InboxPrograms(connection).join("a", seen: 0)
+            return try Inbox(connection).handover.watermarks().last
+        }
+        let bench = Bench(database, WaitingPushes(shared: database, last: last))
+        return (
+            bench,
+            {
+                let marks = try database.run { connection throws(StoreError) in
+                    try InboxFeed(handoverPath: nil).begin("a", connection)
+                }
+                bench.waiting.begin(as: "a", try #require(marks))
+            }
+        )
+    }
+
+    private func programMarks(_ bench: Bench) throws -> InboxPrograms.Marks? {
+        try bench.database.run { connection throws(StoreError) in try InboxPrograms(connection).marks("a") }
+    }
+
+    @Test("the program that holds a shared device takes the same pushes from memory, by its own mark")
+    func sharedInOrder() throws {
+        let (bench, begin) = try shared()
+        try bench.store(["a"])
+        #expect(!bench.waiting.isInUse)
+        try begin()
+        #expect(bench.waiting.isInUse)
+        try bench.store(["b"], isTold: false)
+        try bench.store(["c", "d"])
+        let events = try bench.take(3)
+        #expect(ids(events) == ["a", "b", "c"])
+        #expect(try bench.marks.handed == 4, "nothing waits for a program that has the device to itself")
+        try bench.waiting.finish(handed: [events[0].row, events[1].row], untouched: [events[2].row])
+        #expect(try programMarks(bench)?.handed == 2)
+        #expect(try ids(bench.take()) == ["c", "d"])
+        #expect(try bench.take().isEmpty)
+    }
+
+    @Test("of a shared device each push that replaces another comes after it, from memory and from the table")
+    func sharedReplaced() throws {
+        let (bench, begin) = try shared()
+        try bench.store(["a", "b"], key: "k")
+        try begin()
+        try bench.store(["c"], key: "k")
+        let events = try bench.take()
+        #expect(ids(events) == ["a", "b", "c"])
+        #expect(events.map { $0.event.data["replaces"] } == [nil, "a", "b"])
+    }
+
+    @Test("pushes that were dropped are not taken from memory either, and the program hears how many there were")
+    func sharedDropped() throws {
+        let (bench, begin) = try shared()
+        try begin()
+        let capacity = Int(InboxPrograms.capacity)
+        var made = 0
+        func store(_ count: Int) throws {
+            try bench.store((made..<made + count).map { "n\($0)" })
+            made += count
+        }
+        while made < capacity { try store(500) }
+        #expect(try bench.waiting.takeDropped() == 0)
+        try store(7)
+        #expect(try bench.waiting.takeDropped() == 7)
+        var seen: [String] = []
+        while case let events = try bench.take(), !events.isEmpty {
+            seen += ids(events)
+            try bench.waiting.finish(handed: events.map(\.row), untouched: [])
+        }
+        #expect(seen == (7..<made).map { "n\($0)" })
+        #expect(try bench.waiting.takeDropped() == 0)
     }
 }

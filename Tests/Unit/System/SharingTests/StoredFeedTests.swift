@@ -6,7 +6,7 @@ import Testing
 @testable import Sharing
 
 @Suite struct StoredFeedTests {
-    private static let source = HostEvent.Name.notificationReceived
+    private static let source = HostEvent.Name.notificationSilent
 
     private func batch(_ start: (@escaping FeedBatch.Then) -> Void) throws -> FeedBatch {
         let answer = Monitor(Result<FeedBatch, HostError>?.none)
@@ -16,15 +16,18 @@ import Testing
 
     @Test("What waited for a first program was not seen before; after a clean end only what was")
     func firstProgram() throws {
-        let database = try Database.open(path: ":memory:", migrations: ApplicationFeed.migrations).database
-        let feed = StoredFeed(database) { (connection, takers) throws(StoreError) in
-            let feed = ApplicationFeed(connection)
-            for _ in 0..<4 { try feed.add(HostEvent(Self.source, data: [:]), of: Self.source) }
-            try feed.added(Self.source, takers: takers(Self.source))
+        let database = try Database.open(path: ":memory:", migrations: Applications.migrations).database
+        let table = SharedEvents(Self.source)
+        let stored = StoredEvents([Self.source: table], local: []) { (connection, takers) throws(StoreError) in
+            for _ in 0..<4 { try table.add(HostEvent(Self.source, data: [:]), connection) }
+            try table.added(takers: takers(Self.source), connection)
             return [Self.source]
         }
+        let feed = StoredFeed(database, stored)
         let taker = FeedTaker("a", copy: nil)
-        try database.run { (connection) throws(StoreError) in try ApplicationFeed(connection).register("a", now: 0) }
+        try database.run { (connection) throws(StoreError) in
+            try Applications(connection, stored.tables).register("a", now: 0)
+        }
 
         let first = try batch { feed.take(taker, Self.source, limit: 10, asCopy: false, for: 0, then: $0) }
         #expect(first.events.map(\.row) == [1, 2, 3, 4])

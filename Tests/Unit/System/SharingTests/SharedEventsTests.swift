@@ -5,42 +5,47 @@ import Testing
 
 @testable import Sharing
 
-@Suite struct ApplicationFeedTests {
-    private static let source = HostEvent.Name.notificationReceived
+@Suite struct SharedEventsTests {
+    private static let source = HostEvent.Name.notificationSilent
+    private static let feed = SharedEvents(source)
     private let database: Database
 
     init() throws {
-        database = try Database.open(path: ":memory:", migrations: ApplicationFeed.migrations).database
+        database = try Database.open(path: ":memory:", migrations: Applications.migrations).database
     }
 
     private func work<T: Sendable>(
-        _ body: @escaping @Sendable (ApplicationFeed) throws(StoreError) -> T
+        _ body: @escaping @Sendable (Connection) throws(StoreError) -> T
     ) throws -> T {
-        try database.run { (connection) throws(StoreError) in try body(ApplicationFeed(connection)) }
+        try database.run(body)
+    }
+
+    private func programs(_ body: @escaping @Sendable (Applications) throws(StoreError) -> Void) throws {
+        try work { (connection) throws(StoreError) in try body(Applications(connection, [Self.source: Self.feed])) }
     }
 
     private func add(_ numbers: ClosedRange<Int64>, takers: [String] = []) throws {
-        try work { (feed) throws(StoreError) in
+        try work { (connection) throws(StoreError) in
             for number in numbers {
-                try feed.add(HostEvent(Self.source, data: ["n": .integer(number)]), of: Self.source)
+                try Self.feed.add(HostEvent(Self.source, data: ["n": .integer(number)]), connection)
             }
-            try feed.added(Self.source, takers: takers)
+            try Self.feed.added(takers: takers, connection)
         }
     }
 
     private func register(_ name: String, now: Int64 = 0, handed: Int64? = nil) throws {
-        try work { (feed) throws(StoreError) in
-            try feed.register(name, handed: handed.map { [Self.source: $0] } ?? [:], now: now)
-            _ = try feed.join(name, Self.source)
+        try programs { (programs) throws(StoreError) in
+            try programs.register(name, handed: handed.map { [Self.source: $0] } ?? [:], now: now)
         }
+        _ = try work { (connection) throws(StoreError) in try Self.feed.join(name, connection) }
     }
 
     private func take(_ name: String, limit: Int = 100) throws -> [WaitingEvent] {
-        try work { (feed) throws(StoreError) in try feed.take(name, Self.source, limit: limit) }
+        try work { (connection) throws(StoreError) in try Self.feed.take(name, limit: limit, connection) }
     }
 
     private func finish(_ name: String, through row: Int64) throws {
-        try work { (feed) throws(StoreError) in _ = try feed.finish(name, Self.source, through: row) }
+        try work { (connection) throws(StoreError) in try Self.feed.finish(name, through: row, connection) }
     }
 
     private func stored() throws -> Int64 {
@@ -71,11 +76,29 @@ import Testing
         try register("a")
         try add(1...4)
         let rows = try take("a", limit: 2).map(\.row)
-        let marks = try work { (feed) throws(StoreError) in try feed.marks("a", Self.source) }
+        let marks = try work { (connection) throws(StoreError) in try Self.feed.begin("a", connection) }
         #expect(marks?.offered == rows.last)
-        try work { (feed) throws(StoreError) in try feed.settle("a", Self.source, seen: rows[0]) }
-        let settled = try work { (feed) throws(StoreError) in try feed.marks("a", Self.source) }
+        try work { (connection) throws(StoreError) in try Self.feed.settle("a", seen: rows[0], connection) }
+        let settled = try work { (connection) throws(StoreError) in try Self.feed.begin("a", connection) }
         #expect(settled?.offered == rows[0])
+    }
+
+    @Test("A batch ends before it is too large for the socket, and an event that is too large comes alone")
+    func bytes() throws {
+        try register("a")
+        let half = String(repeating: "\u{1}", count: FeedBatch.maximumBytes / 12)
+        let whole = half + half
+        try work { (connection) throws(StoreError) in
+            for text in [half, whole, half, ""] {
+                try Self.feed.add(HostEvent(Self.source, data: ["text": .string(text)]), connection)
+            }
+        }
+        var batches: [Int] = []
+        while case let events = try take("a"), let last = events.last {
+            batches.append(events.count)
+            try finish("a", through: last.row)
+        }
+        #expect(batches == [1, 1, 2])
     }
 
     @Test("A mark never goes back, and a program's own memory moves it forward")
@@ -99,8 +122,8 @@ import Testing
         try register("old", now: 0)
         try register("here", now: 0)
         try add(1...2)
-        let now = ApplicationFeed.memory + 1
-        try work { (feed) throws(StoreError) in try feed.prune(running: ["here"], now: now) }
+        let now = Applications.memory + 1
+        try programs { (programs) throws(StoreError) in try programs.prune(running: ["here"], now: now) }
         #expect(try take("old").isEmpty)
         #expect(try take("here").count == 2)
         try finish("here", through: .max)
@@ -113,8 +136,8 @@ import Testing
         try register("b")
         try add(1...3)
         try finish("b", through: .max)
-        try add(4...(ApplicationFeed.capacity + 5))
-        #expect(try stored() == ApplicationFeed.capacity)
+        try add(4...(SharedEvents.capacity + 5))
+        #expect(try stored() == SharedEvents.capacity)
         #expect(try dropped("a") == 5)
         #expect(try dropped("b") == 2)
         #expect(try dropped("a") == 0)
@@ -124,7 +147,7 @@ import Testing
     }
 
     private func dropped(_ name: String) throws -> Int64 {
-        try work { (feed) throws(StoreError) in try feed.takeDropped(name, Self.source) }
+        try work { (connection) throws(StoreError) in try Self.feed.takeDropped(name, connection) }
     }
 
     @Test("Copies are forgotten at once, and what was kept for them alone is deleted")
@@ -137,7 +160,7 @@ import Testing
         try finish("a", through: .max)
         try finish(here, through: .max)
         #expect(try stored() == 2)
-        try work { (feed) throws(StoreError) in try feed.forgetCopies(except: [here]) }
+        try programs { (programs) throws(StoreError) in try programs.forgetCopies(except: [here]) }
         #expect(try stored() == 0)
         try add(3...3)
         #expect(try take("a").count == 1)
@@ -147,11 +170,11 @@ import Testing
 
     @Test("A program that never wanted events holds none up")
     func unwanted() throws {
-        let found = try work { (feed) throws(StoreError) in
-            try feed.register("a", now: 0)
-            var found = [try feed.isWanted(Self.source)]
-            for name in ["a", "a", "b"] { found.append(try feed.join(name, Self.source)) }
-            return found + [try feed.isWanted(Self.source)]
+        let found = try work { (connection) throws(StoreError) in
+            try Applications(connection, [Self.source: Self.feed]).register("a", now: 0)
+            var found = [try Self.feed.isWanted(connection)]
+            for name in ["a", "a", "b"] { found.append(try Self.feed.join(name, connection)) }
+            return found + [try Self.feed.isWanted(connection)]
         }
         // Not wanted before the first; the second is no news, and "b" is not known.
         #expect(found == [false, true, false, false, true])
@@ -162,7 +185,7 @@ import Testing
 
     @Test("One program more than the limit is refused")
     func limit() throws {
-        for number in 0..<ApplicationFeed.applicationLimit { try register("program \(number)") }
+        for number in 0..<Applications.limit { try register("program \(number)") }
         #expect(throws: StoreError.self) { try register("another") }
         try register("program 0")
     }
@@ -177,10 +200,8 @@ import Testing
         }
         try register("one", now: .min, handed: number)
         try register("two", now: .max)
-        try work { (feed) throws(StoreError) in
-            try feed.prune(running: ["one"], now: .min)
-            _ = try feed.take("one", Self.source, limit: 10)
-        }
+        try programs { (programs) throws(StoreError) in try programs.prune(running: ["one"], now: .min) }
+        _ = try take("one", limit: 10)
         // A number beyond all others can't be given out: the store is full, which is told.
         if number == .max { #expect(throws: StoreError.self) { try add(3...3) } } else { try add(3...3) }
     }

@@ -2,16 +2,28 @@ import Hosting
 import Inbox
 import JSON
 import Notifications
+import Sharing
 import Store
 import Synchronization
 import Wire
 
-/// The pushes in the inbox that the host has not taken, in the order in which they came.
+/// The pushes in the inbox that the program has not taken, in the order in which they came.
 ///
-/// The store's thread puts them in right after their commit, and the host's thread takes them from memory: bounded, and
-/// beyond the bound read from the table. Taking writes nothing, unless more are taken than the table says were offered
-/// (`Inbox.Watermarks`); `finish` commits once for a dispatch.
-final class WaitingPushes: EventSource {
+/// The store's thread puts them in right after their commit, and the program's thread takes them from memory: bounded, and
+/// beyond the bound read from the table. Taking writes nothing, unless more are taken than the table says were offered;
+/// `finish` commits once for a dispatch.
+///
+/// It is the same for a program that has the device to itself and for the one that holds a shared device; only the marks
+/// of what was handed over are in different tables.
+final class WaitingPushes: LocalFeed {
+    /// Where the marks are.
+    enum Reader: Sendable {
+        /// Of a program that has the device to itself: `HostHandover`.
+        case host
+        /// Of one that shares it, by its name: `InboxPrograms`.
+        case program(String)
+    }
+
     let name = HostEvent.Name.notificationReceived
     private let database: Database
     private let state: Mutex<State>
@@ -32,6 +44,8 @@ final class WaitingPushes: EventSource {
     }
 
     fileprivate struct State {
+        /// `nil` = of a shared device, whose program has not begun to take.
+        var reader: Reader?
         /// In memory: those that follow what was taken, without a gap.
         var pushes: [Push] = []
         var bytes = 0
@@ -52,8 +66,12 @@ final class WaitingPushes: EventSource {
         var redeliveredThrough: Int64
         /// The host takes what comes.
         var isTaking = false
+        /// Pushes were dropped before the program got them.
+        var hasDropped = false
     }
 
+    /// For a program that has the device to itself.
+    ///
     /// - Parameters:
     ///   - marks: as the table has them at opening.
     ///   - mark: what callbacks have seen of what was offered; `nil` = all of it.
@@ -61,10 +79,32 @@ final class WaitingPushes: EventSource {
         (self.database, self.mark) = (database, mark)
         state = Mutex(
             State(
-                takenThrough: marks.handed, knownThrough: marks.handed, storedThrough: marks.last,
+                reader: .host, takenThrough: marks.handed, knownThrough: marks.handed, storedThrough: marks.last,
                 offered: marks.offered,
                 redeliveredThrough: mark?.begin(handed: marks.handed, offered: marks.offered) ?? marks.offered))
     }
+
+    /// For programs that share the device: nothing is kept in memory before ``begin(as:_:)``.
+    ///
+    /// - Parameter last: the newest push.
+    init(shared database: Database, last: Int64) {
+        (self.database, mark) = (database, nil)
+        state = Mutex(
+            State(
+                takenThrough: last, knownThrough: last, storedThrough: last, offered: last, redeliveredThrough: 0))
+    }
+
+    /// What its callbacks have seen of this, the program knows by itself (`FeedSource`).
+    func begin(as application: String, _ marks: FeedMarks) {
+        state.withLock { state in
+            state = State(
+                reader: .program(application), takenThrough: marks.handed, knownThrough: marks.handed,
+                storedThrough: max(state.storedThrough, marks.handed),
+                offered: max(marks.offered, marks.handed &+ InboxPrograms.offeredAhead), redeliveredThrough: 0)
+        }
+    }
+
+    var isInUse: Bool { state.withLock { $0.reader != nil } }
 
     // MARK: The store's side
 
@@ -81,7 +121,9 @@ final class WaitingPushes: EventSource {
     /// On the store's thread, right after a commit, in the order of the commits.
     func stored(_ new: NewlyWaiting) {
         state.withLock { state in
+            guard state.reader != nil else { return state.storedThrough = max(state.storedThrough, new.last) }
             state.offered = max(state.offered, new.offered)
+            state.drop(through: new.droppedThrough)
             // What came before them may be in the table alone; then so are they.
             var follows = state.knownThrough >= new.after
             for push in new.pushes {
@@ -105,7 +147,8 @@ final class WaitingPushes: EventSource {
 
     /// At a clean end, in the last piece of work: what was offered and never taken is new the next time.
     func withdrawOffer(_ connection: Connection) throws(StoreError) {
-        let seen = state.withLock { max($0.takenThrough, $0.redeliveredThrough) }
+        let (reader, seen) = state.withLock { ($0.reader, max($0.takenThrough, $0.redeliveredThrough)) }
+        guard case .host = reader else { return }
         try Inbox(connection).handover.withdrawOffer(beyond: seen)
     }
 
@@ -129,15 +172,16 @@ final class WaitingPushes: EventSource {
             return entries.map { ($0, $0.arrival <= state.redeliveredThrough) }
         }
         if !taken.isEmpty { FailPoint.beforeHandOver.reach() }
-        return taken.map { entry, isRedelivered in
-            var data = entry.notification.receivedData(redelivered: isRedelivered)
-            if let replaces = entry.replaces { data["replaces"] = .string(replaces.text) }
-            return WaitingEvent(
-                row: entry.arrival,
-                event: HostEvent(
-                    entry.replaces == nil ? .notificationReceived : .notificationUpdated, desktop: entry.desktop.text,
-                    data: data))
+        return taken.map { entry, isRedelivered in entry.event(redelivered: isRedelivered) }
+    }
+
+    func takeDropped() throws(HostError) -> Int64 {
+        let reader = state.withLock { state -> Reader? in
+            defer { state.hasDropped = false }
+            return state.hasDropped ? state.reader : nil
         }
+        guard case .program(let application) = reader else { return 0 }
+        return try run { (connection) throws(StoreError) in try InboxPrograms(connection).takeDropped(application) }
     }
 
     func willHandOver(_ row: Int64) { mark?.note(row) }
@@ -145,12 +189,16 @@ final class WaitingPushes: EventSource {
     func finish(handed: [Int64], untouched: [Int64]) throws(HostError) {
         if let through = handed.max() {
             FailPoint.beforeMark.reach()
-            let next = state.withLock { state in
+            let (reader, next) = state.withLock { state in
                 // What the next dispatches take, without a commit of their own.
-                state.pushes.prefix(Int(Inbox.offeredLimit)).last?.entry.arrival ?? state.takenThrough
+                (state.reader, state.pushes.prefix(Int(Inbox.offeredLimit)).last?.entry.arrival ?? state.takenThrough)
             }
             let offered = try run(within: Self.finishDelay) { (connection) throws(StoreError) in
-                try Inbox(connection).handover.finish(through: through, offering: next)
+                switch reader {
+                case .host: try HostHandover(connection).finish(through: through, offering: next)
+                case .program(let name): try InboxPrograms(connection).finish(name, through: through) ?? through
+                case nil: through
+                }
             }
             FailPoint.afterMark.reach()
             state.withLock { $0.offered = max($0.offered, offered) }
@@ -172,10 +220,7 @@ final class WaitingPushes: EventSource {
         let after = state.withLock { $0.knownThrough }
         let (entries, last) = try run { (connection) throws(StoreError) in
             let inbox = Inbox(connection)
-            return (
-                try inbox.handover.waitingForHost(limit: Self.readLimit, after: after),
-                try inbox.handover.watermarks().last
-            )
+            return (try inbox.pushes(after: after, limit: Self.readLimit), try inbox.handover.watermarks().last)
         }
         state.withLock { state in
             // Nobody else adds to it while something is missing.
@@ -196,12 +241,20 @@ final class WaitingPushes: EventSource {
     /// Before callbacks see more than the table says they may have seen. Rare: pushes are offered as they are stored, or
     /// by the dispatch before.
     private func offer(_ limit: Int) throws(HostError) {
-        let next = state.withLock { state -> Int64? in
-            guard let last = state.pushes.prefix(limit).last, last.entry.arrival > state.offered else { return nil }
-            return state.pushes.prefix(max(limit, Int(Inbox.offeredLimit))).last?.entry.arrival
+        let (reader, next) = state.withLock { state -> (Reader?, Int64?) in
+            guard let last = state.pushes.prefix(limit).last, last.entry.arrival > state.offered else {
+                return (state.reader, nil)
+            }
+            return (state.reader, state.pushes.prefix(max(limit, Int(Inbox.offeredLimit))).last?.entry.arrival)
         }
         guard let next else { return }
-        try run { (connection) throws(StoreError) in try Inbox(connection).handover.offer(through: next) }
+        try run { (connection) throws(StoreError) in
+            switch reader {
+            case .host: try HostHandover(connection).offer(through: next)
+            case .program(let name): try InboxPrograms(connection).offer(name, through: next)
+            case nil: break
+            }
+        }
         state.withLock { $0.offered = max($0.offered, next) }
     }
 
@@ -218,6 +271,16 @@ extension WaitingPushes.State {
         pushes.append(push)
         bytes += push.bytes
         knownThrough = max(knownThrough, push.entry.arrival)
+    }
+
+    /// Pushes through this arrival were dropped: too many wait for the program.
+    mutating func drop(through arrival: Int64) {
+        guard arrival > takenThrough else { return }
+        hasDropped = true
+        let gone = pushes.prefix { $0.entry.arrival <= arrival }.count
+        bytes -= pushes.prefix(gone).reduce(0) { $0 + $1.bytes }
+        pushes.removeFirst(gone)
+        knownThrough = max(knownThrough, arrival)
     }
 
     /// It has no row any more, because another push replaces it. Returns the push that the host knows in its place: it was
