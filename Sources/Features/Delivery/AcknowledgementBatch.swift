@@ -4,8 +4,8 @@ package import Wire
 /// carried them.
 ///
 /// Pure. Each device's session holds its number, as ``UnsavedAcknowledgement``. At most one piece of work is under way;
-/// what comes meanwhile joins the next. The carrier gives each ``Work`` to the store with `submitLater(within: 50)`:
-/// the marks, and ``Outbox/settle(through:by:)`` with what each device's ``UnsavedAcknowledgement/take()`` returns. Then
+/// what comes meanwhile joins the next. The carrier gives each ``Work`` to the store with `submitWithNext`: the
+/// marks, and ``Outbox/settle(through:by:)`` with what each device's ``UnsavedAcknowledgement/take()`` returns. Then
 /// it calls ``finished()``.
 package struct AcknowledgementBatch<Mark: Sendable & Equatable>: Sendable {
     package struct Work: Sendable, Equatable {

@@ -32,8 +32,9 @@ package final class Monitor<State>: @unchecked Sendable {
     ) throws(Failure) -> Result {
         pthread_mutex_lock(mutex)
         defer {
-            pthread_cond_broadcast(condition)
             pthread_mutex_unlock(mutex)
+            // Outside the lock: a thread that is woken under it waits again, for the lock.
+            pthread_cond_broadcast(condition)
         }
         return try body(&state)
     }

@@ -11,6 +11,8 @@ package final class Connection {
     /// Set while a piece of work runs. When SQLite has ended its transaction, nothing more may be written: it would be
     /// there by itself.
     var isWorking = false
+    /// As ``DatabaseFile`` sets it.
+    private var isSynchronized = true
     private var observer: (any CommitObserver)?
     /// The transaction has changed what is observed.
     private var isTouched = false
@@ -112,6 +114,14 @@ package final class Connection {
 
     /// False when SQLite has ended the transaction by itself, which it does when a disk is full.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    /// Whether the next commits are synchronized to the disk. Outside of a transaction.
+    func synchronize(_ synchronizes: Bool) throws(StoreError) {
+        guard synchronizes != isSynchronized else { return }
+        // Of a log, "NORMAL" synchronizes only what a checkpoint needs.
+        try executeScript(synchronizes ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL")
+        isSynchronized = synchronizes
+    }
 
     /// Whether closing leaves the log where it is. Else SQLite deletes it, also beside a file that it could not read.
     func keepLog(_ keep: Bool) {

@@ -5,9 +5,15 @@ final class Answer<T: Sendable>: @unchecked Sendable {
     private var value: T?
 
     func give(_ value: T) {
+        condition.withLock { self.value = value }
+        condition.broadcast()
+    }
+
+    /// `nil` = it was not given by then.
+    func wait(until time: MonotonicTime) -> T? {
         condition.withLock {
-            self.value = value
-            condition.broadcast()
+            while value == nil, .now < time { condition.wait(until: time) }
+            return value
         }
     }
 

@@ -46,7 +46,10 @@ struct Batch {
     private func together(
         _ jobs: [any Job], _ step: (any Job) throws(StoreError) -> StoreError?
     ) -> Outcome {
-        do throws(StoreError) { try connection.execute("BEGIN IMMEDIATE") } catch {
+        do throws(StoreError) {
+            try connection.synchronize(jobs.contains(where: \.isDurable))
+            try connection.execute("BEGIN IMMEDIATE")
+        } catch {
             return .done(jobs.map { _ in error })
         }
         var failures: [StoreError?] = []

@@ -73,8 +73,22 @@ package final class Database: Sendable {
         _ work: @escaping @Sendable (Connection) throws(StoreError) -> T,
         then: @escaping @Sendable (Result<T, StoreError>) -> Void = { _ in }
     ) {
-        core.submit(WorkJob(work, then: then), by: .now + milliseconds)
+        core.submit(WorkJob(work, then: then), .by(.now + milliseconds))
     }
+
+    /// ``submitLater(within:_:then:)`` without a time and its wake-up: unless other work comes, it waits for ``flush()``.
+    ///
+    /// - Parameter isDurable: `false` = if a power cut undoes it, nothing is wrong. Then it isn't synchronized to the disk
+    ///   unless other work is; it survives the end of the process all the same.
+    package func submitWithNext<T: Sendable>(
+        isDurable: Bool = true, _ work: @escaping @Sendable (Connection) throws(StoreError) -> T,
+        then: @escaping @Sendable (Result<T, StoreError>) -> Void = { _ in }
+    ) {
+        core.submit(WorkJob(work, isDurable: isDurable, then: then), .withNext)
+    }
+
+    /// Runs the work that waits for a transaction.
+    package func flush() { core.flush() }
 
     /// ``submit(_:then:)`` for a thread that may wait: not the loop. On the store's own thread it fails with
     /// ``StoreError/Code/wrongThread``, because it would wait for itself.
@@ -88,11 +102,14 @@ package final class Database: Sendable {
             throw StoreError(.wrongThread, "the store's thread cannot wait for itself")
         }
         let answer = Answer<Result<T, StoreError>>()
-        if let milliseconds {
-            submitLater(within: milliseconds, work) { answer.give($0) }
-        } else {
+        guard let milliseconds else {
             submit(work) { answer.give($0) }
+            return try answer.wait().get()
         }
+        // The caller is the timer: the store's thread would have to be woken to set one.
+        submitWithNext(work) { answer.give($0) }
+        if let outcome = answer.wait(until: .now + milliseconds) { return try outcome.get() }
+        flush()
         return try answer.wait().get()
     }
 

@@ -2,10 +2,22 @@ import Synchronization
 
 /// The part of a database that lives until its file is closed: the queue, and the connection.
 final class DatabaseCore: Sendable {
+    /// When a job is due.
+    enum Due {
+        /// As soon as possible.
+        case now
+        /// With the next transaction, or at this time.
+        case by(MonotonicTime)
+        /// With the next transaction, or at the next ``DatabaseCore/flush()``.
+        case withNext
+
+        fileprivate var time: MonotonicTime? { if case .by(let time) = self { time } else { nil } }
+        fileprivate var isNow: Bool { if case .now = self { true } else { false } }
+    }
+
     private struct Entry {
         let job: any Job & Sendable
-        /// `nil` = as soon as possible; else with the next transaction, or at this time.
-        let deadline: MonotonicTime?
+        var due: Due
     }
 
     private struct Queue {
@@ -38,8 +50,7 @@ final class DatabaseCore: Sendable {
 
     private enum Submission { case refused(StoreError), queued, wake, wakeAt(MonotonicTime) }
 
-    /// - Parameter deadline: `nil` = as soon as possible; else with the next transaction, or at this time.
-    func submit(_ job: any Job & Sendable, by deadline: MonotonicTime? = nil) {
+    func submit(_ job: any Job & Sendable, _ due: Due = .now) {
         let submission: Submission = queue.withLock { queue in
             guard !queue.isClosing else {
                 return .refused(StoreError(.closed, "the database is closed"))
@@ -47,15 +58,18 @@ final class DatabaseCore: Sendable {
             guard queue.entries.count < queueLimit else {
                 return .refused(StoreError(.queueFull, "\(queueLimit) jobs already wait for the disk"))
             }
-            queue.entries.append(Entry(job: job, deadline: deadline))
+            queue.entries.append(Entry(job: job, due: due))
             guard !queue.isScheduled else { return .queued }
-            guard let deadline else {
+            switch due {
+            case .now:
                 queue.isScheduled = true
                 return .wake
+            case .by(let time):
+                guard queue.timerAt.map({ time < $0 }) ?? true else { return .queued }
+                queue.timerAt = time
+                return .wakeAt(time)
+            case .withNext: return .queued
             }
-            guard queue.timerAt.map({ deadline < $0 }) ?? true else { return .queued }
-            queue.timerAt = deadline
-            return .wakeAt(deadline)
         }
         switch submission {
         case .queued: break
@@ -64,6 +78,18 @@ final class DatabaseCore: Sendable {
         // Refusals are delivered on the store's thread, too: a `then` never runs inside the call that submits.
         case .refused(let error): StoreThread.shared.post { job.finish(failed: error) }
         }
+    }
+
+    /// Runs deferred jobs now.
+    func flush() {
+        let wake = queue.withLock { queue in
+            guard !queue.entries.isEmpty else { return false }
+            // The thread may be about to rest after an earlier batch: it looks for what is due first.
+            for index in queue.entries.indices { queue.entries[index].due = .now }
+            defer { queue.isScheduled = true }
+            return !queue.isScheduled
+        }
+        if wake { StoreThread.shared.post { self.drain() } }
     }
 
     func close(_ then: @escaping @Sendable () -> Void) {
@@ -100,9 +126,9 @@ final class DatabaseCore: Sendable {
         if !jobs.isEmpty { run(jobs) }
         let next: Next = queue.withLock { queue in
             guard queue.entries.isEmpty || !queue.isClosing else { return .again }
-            if queue.entries.contains(where: { $0.deadline == nil }) { return .again }
+            if queue.entries.contains(where: \.due.isNow) { return .again }
             queue.isScheduled = false
-            if let deadline = queue.entries.lazy.compactMap(\.deadline).min() {
+            if let deadline = queue.entries.lazy.compactMap(\.due.time).min() {
                 guard queue.timerAt.map({ deadline < $0 }) ?? true else { return .rest }
                 queue.timerAt = deadline
                 return .wakeAt(deadline)

@@ -2,6 +2,8 @@
 ///
 /// Made by any thread, then touched by the store's alone.
 protocol Job: AnyObject {
+    /// Whether its outcome must survive a power cut.
+    var isDurable: Bool { get }
     /// Does the work and keeps what comes out. May be called again: only the last run counts.
     func run(_ connection: Connection) throws(StoreError)
     /// Hands the outcome over, exactly once. An `error` wins over what the work gave.
@@ -9,14 +11,16 @@ protocol Job: AnyObject {
 }
 
 final class WorkJob<T: Sendable>: Job, @unchecked Sendable {
+    let isDurable: Bool
     private let work: @Sendable (Connection) throws(StoreError) -> T
     private let then: @Sendable (Result<T, StoreError>) -> Void
     private var outcome: Result<T, StoreError>?
 
     init(
-        _ work: @escaping @Sendable (Connection) throws(StoreError) -> T,
+        _ work: @escaping @Sendable (Connection) throws(StoreError) -> T, isDurable: Bool = true,
         then: @escaping @Sendable (Result<T, StoreError>) -> Void
     ) {
+        self.isDurable = isDurable
         self.work = work
         self.then = then
     }

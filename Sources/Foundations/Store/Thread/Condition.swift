@@ -39,5 +39,6 @@ final class Condition: @unchecked Sendable {
         pthread_cond_timedwait(condition, mutex, &deadline)
     }
 
+    /// Wakes everyone who waits. Outside the lock: a thread that is woken under it waits again, for the lock.
     func broadcast() { pthread_cond_broadcast(condition) }
 }

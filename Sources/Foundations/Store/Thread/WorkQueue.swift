@@ -14,6 +14,8 @@ final class WorkQueue: @unchecked Sendable {
     private var timers: [(time: MonotonicTime, body: @Sendable () -> Void)] = []
     private var isStarted = false
     private var server: pthread_t?
+    /// The thread waits: whoever adds work wakes it.
+    private var isAsleep = false
 
     func start(_ spawn: (WorkQueue) -> Int32) throws(StoreError) {
         let result = condition.withLock { () -> Int32 in
@@ -35,19 +37,21 @@ final class WorkQueue: @unchecked Sendable {
     }
 
     func append(_ item: Item) {
-        condition.withLock {
+        let wakes = condition.withLock {
             items.append(item)
-            if items.count == 1 { condition.broadcast() }
+            return isAsleep && items.count == 1
         }
+        if wakes { condition.broadcast() }
     }
 
     /// Appends `body` at that time.
     func append(at time: MonotonicTime, _ body: @escaping @Sendable () -> Void) {
-        condition.withLock {
+        let wakes = condition.withLock {
             let isFirst = timers.allSatisfy { time < $0.time }
             timers.append((time, body))
-            if isFirst { condition.broadcast() }
+            return isAsleep && isFirst
         }
+        if wakes { condition.broadcast() }
     }
 
     /// Everything that is due; sleeps until there is something.
@@ -56,7 +60,9 @@ final class WorkQueue: @unchecked Sendable {
             while true {
                 let nextTime = takeDueTimers()
                 guard items.isEmpty else { break }
+                isAsleep = true
                 condition.wait(until: nextTime)
+                isAsleep = false
             }
             defer { items = [] }
             return items

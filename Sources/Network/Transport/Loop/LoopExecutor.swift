@@ -25,12 +25,15 @@ final class LoopExecutor: SerialExecutor {
     private let thread = Atomic<UInt>(0)
     private nonisolated(unsafe) let loop: UnsafeMutablePointer<uv_loop_t>
     private nonisolated(unsafe) let wakeUp: UnsafeMutablePointer<uv_async_t>
+    /// Runs what the loop thread itself has enqueued: without a wake-up, after the sockets.
+    private nonisolated(unsafe) let idle: UnsafeMutablePointer<uv_idle_t>
     /// The loop thread's own lists.
     let turn = LoopTurn()
 
     private init() {
         loop = .allocate(capacity: 1)
         wakeUp = .allocate(capacity: 1)
+        idle = .allocate(capacity: 1)
     }
 
     var isCurrent: Bool { thread.load(ordering: .relaxed) == pthread_self() }
@@ -58,6 +61,14 @@ final class LoopExecutor: SerialExecutor {
             return !inbox.isSignalled
         }
         guard mustSignal else { return }
+        if isCurrent {
+            // The loop does not sleep while it has an idle handle.
+            uv_idle_start(idle) { idle in
+                uv_idle_stop(idle)
+                LoopExecutor.shared.drain()
+            }
+            return
+        }
         do {
             try start()
         } catch {
@@ -119,6 +130,7 @@ final class LoopExecutor: SerialExecutor {
             uv_loop_close(loop)
             return result
         }
+        uv_idle_init(loop, idle)
         turn.attach(to: loop)
         return 0
     }

@@ -44,6 +44,10 @@ final class OutboxSender {
     /// When the timer fires; `nil` = it is not set.
     private var timerAt: UInt64?
     private lazy var timer = LoopTimer { [weak self] in self?.deadlineReached() }
+    private lazy var saveTimer = LoopTimer { [weak self] in self?.database.flush() }
+
+    /// How long acknowledgements wait for the transaction of another push, in milliseconds.
+    private static let saveDelay: UInt64 = 50
 
     /// - Parameter isUp: whether the relay of that URL is connected.
     init(
@@ -356,7 +360,9 @@ final class OutboxSender {
             let seq = devices.update(device) { $0.unsavedAcknowledgement.take() } ?? nil
             return seq.map { (device, $0) }
         }
-        database.submitLater(within: 50) { (connection) throws(StoreError) in
+        saveTimer.start(after: Self.saveDelay)
+        // Numbers only prevent that pushes are sent again; a mark prevents that a frame is played back.
+        database.submitWithNext(isDurable: !work.marks.isEmpty) { (connection) throws(StoreError) in
             var marks = SealMarks(connection)
             for mark in work.marks { _ = try marks.record(mark) }
             try marks.save()

@@ -76,6 +76,68 @@ import Testing
         #expect(try Database.numbers(scratch.path).all() == [1])
     }
 
+    @Test("without a time it waits for the next transaction, or a flush")
+    func withNext() throws {
+        let database = try Database.numbers()
+        let told = Recorder<Int64>()
+        database.submitWithNext { connection throws(StoreError) in
+            try connection.execute("INSERT INTO number(value) VALUES (1)")
+        } then: { _ in
+            told.add(1)
+        }
+        #expect(database.waiting == 1)
+        #expect(try database.all() == [1])
+        #expect(told.all == [1])
+        let done = Answer<Void>()
+        database.submitWithNext { connection throws(StoreError) in
+            try connection.execute("INSERT INTO number(value) VALUES (2)")
+        } then: { _ in
+            done.give(())
+        }
+        database.flush()
+        done.wait()
+        // Nothing waits: nothing happens.
+        database.flush()
+        #expect(try database.all() == [1, 2])
+    }
+
+    @Test("a caller that may wait has its own transaction when no other comes in its time")
+    func waiting() throws {
+        let database = try Database.numbers()
+        let begin = MonotonicTime.now
+        try database.run(within: 20) { connection throws(StoreError) in
+            try connection.execute("INSERT INTO number(value) VALUES (1)")
+        }
+        #expect(begin + 20 <= MonotonicTime.now)
+        #expect(try database.all() == [1])
+    }
+
+    @Test("only a transaction without durable work is not synchronized")
+    func synchronized() throws {
+        let scratch = try Scratch()
+        let database = try Database.numbers(scratch.path)
+        let seen = Recorder<Int64>()
+        func submit(isDurable: Bool) {
+            database.submitWithNext(isDurable: isDurable) { connection throws(StoreError) in
+                try connection.integer("PRAGMA synchronous")
+            } then: {
+                if case .success(let level) = $0 { seen.add(level) }
+            }
+        }
+        for durable in [[true], [false], [false, true], [false, false], [true]] {
+            let done = Answer<Void>()
+            for isDurable in durable { submit(isDurable: isDurable) }
+            database.submitWithNext(isDurable: false) { _ throws(StoreError) in
+            } then: { _ in
+                done.give(())
+            }
+            database.flush()
+            done.wait()
+        }
+        let (full, normal): (Int64, Int64) = (2, 1)
+        #expect(seen.all == [full, normal, full, full, normal, normal, full])
+    }
+
     private func insertLater(
         _ value: Int64, into database: Database, within milliseconds: UInt64, _ told: Recorder<Int64>
     ) {
