@@ -117,8 +117,10 @@ class Bench:
             )
             database.execute(
                 """
-                UPDATE history_count SET total = (SELECT count(*) FROM history),
-                    unread = (SELECT count(*) FROM history WHERE read = 0)
+                UPDATE push_count SET total = (SELECT count(*) FROM history),
+                    unread = (SELECT count(*) FROM history WHERE read = 0),
+                    last = (SELECT max(row) FROM history), tallied = (SELECT max(row) FROM history)
+                WHERE peer = 0
                 """
             )
             # Kept, however old it is and however many there are.

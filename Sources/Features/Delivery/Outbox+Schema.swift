@@ -37,6 +37,13 @@ extension Outbox {
             CREATE INDEX history_collapse ON history(collapse_key) WHERE collapse_key IS NOT NULL;
             """)
 
+    /// Says in the history's rows under which numbers they wait.
+    package static let noteSent = """
+        UPDATE history SET sent = waiting.sent FROM (
+            SELECT push, group_concat(device || ':' || seq, ' ') AS sent FROM outbox WHERE push > 0 GROUP BY push
+        ) AS waiting WHERE history.row = waiting.push;
+        """
+
     /// The devices that name the epoch of what they acknowledge.
     private static let epochs = Migration(
         "delivery.outbox.3",

@@ -85,9 +85,9 @@ package struct Outbox {
         let rows = try connection.query(
             """
             SELECT id, ifnull(last, 0), ifnull(acknowledged, 0), epoch.device IS NOT NULL FROM peer
-            LEFT JOIN outbox_device AS position ON position.device = number
+            LEFT JOIN push_count AS position ON position.peer = number
             LEFT JOIN outbox_epoch AS epoch ON epoch.device = number
-            WHERE position.device IS NOT NULL OR epoch.device IS NOT NULL
+            WHERE position.peer IS NOT NULL OR epoch.device IS NOT NULL
             """
         ) { (row) throws(StoreError) in
             var position = Position(last: try row.integer(1), acknowledged: try row.integer(2))
@@ -141,17 +141,13 @@ package struct Outbox {
         of id: NotificationID, for device: PeerID, now: ExpiryMoment
     ) throws(StoreError) -> Entry? {
         guard let number = try PeerNumbers(connection).find(device) else { return nil }
-        let row = try connection.first(
-            """
-            SELECT seq, push, expires_at FROM outbox WHERE device = ?1 AND push IN (
-                SELECT row FROM history WHERE id = ?2 UNION ALL SELECT -row FROM outbox_push WHERE id = ?2)
-            ORDER BY seq DESC LIMIT 1
-            """, [.integer(number), .text(id.text)]
-        ) { (row) throws(StoreError) in
-            (seq: try row.integer(0), push: try row.integer(1), expiresAt: try row.integer(2))
+        guard let place = try places(of: id).filter({ $0.device == number }).max(by: { $0.seq < $1.seq }) else {
+            return nil
         }
-        guard let row, !now.hasPassed(row.expiresAt), let event = try event(row.push, seq: row.seq) else { return nil }
-        return Entry(seq: row.seq, event: event)
+        let expiresAt = try connection.integer(
+            "SELECT expires_at FROM outbox WHERE device = ? AND seq = ?", place.values)
+        guard !now.hasPassed(expiresAt), let event = try event(place.push, seq: place.seq) else { return nil }
+        return Entry(seq: place.seq, event: event)
     }
 
     // MARK: What leaves
@@ -165,7 +161,7 @@ package struct Outbox {
         try connection.execute(
             "DELETE FROM outbox WHERE device = ? AND seq <= ?", [.integer(number), .integer(seq)])
         try connection.execute(
-            "UPDATE outbox_device SET acknowledged = ? WHERE device = ?", [.integer(seq), .integer(number)])
+            "UPDATE push_count SET acknowledged = ? WHERE peer = ?", [.integer(seq), .integer(number)])
     }
 
     /// A device has said how far it is.
@@ -202,9 +198,16 @@ package struct Outbox {
         try connection.execute("UPDATE outbox SET seq = -seq WHERE device = ?", [.integer(number)])
         try connection.execute(
             """
-            INSERT INTO outbox_device VALUES (?, ?, ?) ON CONFLICT (device) DO UPDATE
+            INSERT INTO push_count (peer, last, acknowledged) VALUES (?, ?, ?) ON CONFLICT (peer) DO UPDATE
             SET last = excluded.last, acknowledged = excluded.acknowledged
             """, [.integer(number), .integer(position.last), .integer(position.acknowledged)])
+        let places = try connection.query(
+            "SELECT seq, push FROM outbox WHERE device = ? AND push > 0", [.integer(number)]
+        ) { (row) throws(StoreError) in Place(device: number, seq: try row.integer(0), push: try row.integer(1)) }
+        for place in places {
+            let sent = try sent(place.push).filter { $0.device != number } + [place]
+            try note(sent, of: place.push)
+        }
     }
 
     /// The device has named the epoch of what it acknowledges: from now on it is expected to.
@@ -228,11 +231,9 @@ package struct Outbox {
 
     /// A notification is being deleted: whoever has not got it yet never will. Before its row leaves the history.
     package func withdraw(_ id: NotificationID) throws(StoreError) {
-        try connection.execute(
-            """
-            DELETE FROM outbox WHERE push IN (
-                SELECT row FROM history WHERE id = ?1 UNION ALL SELECT -row FROM outbox_push WHERE id = ?1)
-            """, [.text(id.text)])
+        for place in try places(of: id) {
+            try connection.execute("DELETE FROM outbox WHERE device = ? AND seq = ?", place.values)
+        }
     }
 
     /// The history was cleared.
@@ -242,7 +243,7 @@ package struct Outbox {
     package func forget(_ device: PeerID) throws(StoreError) {
         guard let number = try PeerNumbers(connection).find(device) else { return }
         try connection.execute("DELETE FROM outbox WHERE device = ?", [.integer(number)])
-        try connection.execute("DELETE FROM outbox_device WHERE device = ?", [.integer(number)])
+        try connection.execute("DELETE FROM push_count WHERE peer = ?", [.integer(number)])
         try forgetEpochs(of: device)
     }
 
@@ -252,14 +253,84 @@ package struct Outbox {
     ///
     /// - Parameter rows: a query for their numbers, with its values.
     package func release(_ rows: String, _ values: [Value]) throws(StoreError) {
-        let waiting = try connection.query("SELECT DISTINCT push FROM outbox WHERE push IN (\(rows))", values) {
+        let leaving = try connection.query(
+            "SELECT row, sent FROM history WHERE row IN (\(rows)) AND sent IS NOT NULL", values
+        ) { (row) throws(StoreError) in (row: try row.integer(0), sent: try row.text(1)) }
+        for push in leaving {
+            let waiting = try waiting(Place.all(in: push.sent, push.row))
+            guard !waiting.isEmpty, let event = try event(push.row, seq: nil) else { continue }
+            let copy = Value.integer(try copy(event))
+            for place in waiting {
+                try connection.execute("UPDATE outbox SET push = ? WHERE device = ? AND seq = ?", [copy] + place.values)
+            }
+        }
+    }
+
+    // MARK: Places of a push
+
+    /// An entry for a push, which may be gone. A row of the history says under which numbers it was sent, so that no index
+    /// of the entries has to be written for each push.
+    struct Place {
+        let device: Int64
+        let seq: Int64
+        let push: Int64
+
+        var values: [Value] { [.integer(device), .integer(seq)] }
+
+        static func text(_ places: [Place]) -> String {
+            places.map { "\($0.device):\($0.seq)" }.joined(separator: " ")
+        }
+
+        static func all(in text: String, _ push: Int64) -> [Place] {
+            text.split(separator: " ").compactMap { place in
+                let parts = place.split(separator: ":")
+                guard parts.count == 2, let device = Int64(parts[0]), let seq = Int64(parts[1]) else { return nil }
+                return Place(device: device, seq: seq, push: push)
+            }
+        }
+    }
+
+    /// Notes under which numbers a push of the history was sent.
+    func note(_ places: [Place], of row: Int64) throws(StoreError) {
+        try connection.execute(
+            "UPDATE history SET sent = ? WHERE row = ?", [.text(Place.text(places)), .integer(row)])
+    }
+
+    private func sent(_ row: Int64) throws(StoreError) -> [Place] {
+        let text = try connection.first("SELECT sent FROM history WHERE row = ?", [.integer(row)]) {
+            (row) throws(StoreError) in try row.optionalText(0)
+        }
+        return Place.all(in: (text ?? nil) ?? "", row)
+    }
+
+    /// Those of them that are still there.
+    private func waiting(_ places: [Place]) throws(StoreError) -> [Place] {
+        var waiting: [Place] = []
+        for place in places {
+            let push = try connection.first("SELECT push FROM outbox WHERE device = ? AND seq = ?", place.values) {
+                (row) throws(StoreError) in try row.integer(0)
+            }
+            if push == place.push { waiting.append(place) }
+        }
+        return waiting
+    }
+
+    /// The entries that devices don't have yet, by the push's id.
+    private func places(of id: NotificationID) throws(StoreError) -> [Place] {
+        let row = try connection.first("SELECT row FROM history WHERE id = ?", [.text(id.text)]) {
             (row) throws(StoreError) in try row.integer(0)
         }
-        for row in waiting {
-            guard let event = try event(row, seq: nil) else { continue }
-            try connection.execute(
-                "UPDATE outbox SET push = ? WHERE push = ?", [.integer(try copy(event)), .integer(row)])
-        }
+        var places: [Place] = []
+        if let row { places = try waiting(sent(row)) }
+        return try places
+            + connection.query(
+                """
+                SELECT device, seq, push FROM outbox
+                WHERE push < 0 AND push IN (SELECT -row FROM outbox_push WHERE id = ?)
+                """, [.text(id.text)]
+            ) { (row) throws(StoreError) in
+                Place(device: try row.integer(0), seq: try row.integer(1), push: try row.integer(2))
+            }
     }
 
     /// Keeps a copy of a push; gives what its entries refer to.
@@ -292,7 +363,7 @@ package struct Outbox {
 
     private func position(of device: PeerID) throws(StoreError) -> Position {
         try connection.first(
-            "SELECT last, acknowledged FROM outbox_device JOIN peer ON number = device WHERE id = ?",
+            "SELECT last, acknowledged FROM push_count JOIN peer ON number = push_count.peer WHERE id = ?",
             [.text(device.text)]
         ) { (row) throws(StoreError) in
             Position(last: try row.integer(0), acknowledged: try row.integer(1))

@@ -26,6 +26,7 @@ package struct OutboxWriter {
         _ event: NotificationEvent, row: Int64?, to recipients: [Outbox.Recipient], now: EpochMilliseconds
     ) throws(StoreError) -> [PeerID: Int64] {
         var seqs: [PeerID: Int64] = [:]
+        var places: [Outbox.Place] = []
         var push = row
         for recipient in recipients where recipient.isSealed || event.richer.silenced != true {
             guard seqs[recipient.device] == nil else { continue }
@@ -52,7 +53,9 @@ package struct OutboxWriter {
             }
             devices[recipient.device] = device
             seqs[recipient.device] = seq
+            if let row { places.append(Outbox.Place(device: device.number, seq: seq, push: row)) }
         }
+        if let row, !places.isEmpty { try Outbox(connection).note(places, of: row) }
         return seqs
     }
 
@@ -60,7 +63,7 @@ package struct OutboxWriter {
     package mutating func finish() throws(StoreError) {
         for device in devices.values {
             try connection.execute(
-                "INSERT INTO outbox_device VALUES (?, ?, 0) ON CONFLICT (device) DO UPDATE SET last = excluded.last",
+                "INSERT INTO push_count (peer, last) VALUES (?, ?) ON CONFLICT (peer) DO UPDATE SET last = excluded.last",
                 [.integer(device.number), .integer(device.last)])
         }
         devices = [:]
@@ -69,7 +72,7 @@ package struct OutboxWriter {
     private func device(_ peer: PeerID) throws(StoreError) -> Device {
         if let device = devices[peer] { return device }
         let stored = try connection.first(
-            "SELECT number, last, acknowledged FROM outbox_device JOIN peer ON number = device WHERE id = ?",
+            "SELECT number, last, acknowledged FROM peer JOIN push_count ON push_count.peer = number WHERE id = ?",
             [.text(peer.text)]
         ) { (row) throws(StoreError) in
             Device(number: try row.integer(0), last: try row.integer(1), acknowledged: try row.integer(2))

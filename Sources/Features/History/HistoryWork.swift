@@ -12,10 +12,25 @@ package final class HistoryWork {
     package let connection: Connection
     private var settings: DesktopSettings?
     private var outbox: OutboxWriter
-    private var change = HistoryCounts.Change()
+    private var counted: Counted?
     /// Rows that a push with the same `collapseKey` replaces.
     private var replaced: [Int64] = []
     private var now: EpochMilliseconds = 0
+
+    /// What new rows change, from the first to ``finish()``.
+    private struct Counted {
+        var change: HistoryCounts.Change
+        var last: Int64
+
+        init(_ stored: HistoryCounts.Stored) {
+            change = HistoryCounts.Change(tallied: stored.tallied)
+            last = stored.last
+        }
+    }
+
+    /// A long history may be longer than it should by this, so that not every push takes a row out.
+    private static let slack: Int64 = 63
+    private static let longHistory: Int64 = 4_096
 
     package init(_ connection: Connection) {
         self.connection = connection
@@ -36,10 +51,18 @@ package final class HistoryWork {
     ) throws(StoreError) -> Int64 {
         let history = History(connection)
         replaced += try history.rows(replacedBy: notification, target: target)
-        try history.insertRow(notification, icon: icon, target: target)
-        change.add(1, of: HistoryCounts.Kind(notification))
+        var counted: Counted
+        if let known = self.counted {
+            counted = known
+        } else {
+            counted = Counted(try HistoryCounts(connection).stored())
+        }
+        counted.last &+= 1
+        try history.insertRow(counted.last, notification, icon: icon, target: target)
+        counted.change.add(notification)
+        self.counted = counted
         self.now = now
-        return connection.lastInsertRow
+        return counted.last
     }
 
     /// Puts a push in the outboxes, referring to its row.
@@ -55,21 +78,15 @@ package final class HistoryWork {
         try outbox.finish()
         // A setting may change after this.
         defer { settings = nil }
+        let counts = HistoryCounts(connection)
+        guard var counted else { return try counts.totals() }
+        self.counted = nil
         let history = History(connection)
-        for row in replaced { try history.letGo("row = ?", .integer(row), counting: &change) }
+        for row in replaced { try history.letGo("row = ?", .integer(row), counting: &counted.change) }
         replaced = []
-        guard !change.isEmpty else { return try HistoryCounts(connection).totals() }
-        let added = change
-        change = HistoryCounts.Change()
-        let totals = try HistoryCounts(connection).apply(added)
-        return try history.prune(try currentSettings(), now: now, totals).totals
-    }
-}
-
-extension HistoryCounts.Kind {
-    init(_ notification: Notification) {
-        self.init(
-            day: notification.createdAt / History.dayLength, source: notification.source.rawValue,
-            priority: notification.priority.rawValue, read: notification.read)
+        let stored = try counts.apply(counted.change, last: counted.last)
+        let settings = try currentSettings()
+        let slack = settings.retentionRows < Self.longHistory ? 0 : Self.slack
+        return try history.prune(settings, now: now, stored, slack: slack).totals
     }
 }

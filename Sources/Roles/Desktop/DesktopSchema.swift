@@ -54,7 +54,7 @@ enum DesktopSchema {
         , sas INTEGER) STRICT;
         CREATE INDEX paired_device_device_id ON paired_device (device_id);
         CREATE TABLE history (
-            row INTEGER PRIMARY KEY AUTOINCREMENT,
+            row INTEGER PRIMARY KEY,
             id TEXT NOT NULL UNIQUE,
             title TEXT NOT NULL,
             body TEXT NOT NULL,
@@ -72,13 +72,7 @@ enum DesktopSchema {
             expires_at INTEGER,
             icon TEXT,
             target TEXT
-        , search TEXT) STRICT;
-        CREATE INDEX history_newest ON history(created_at);
-        CREATE TABLE history_count (
-            one INTEGER PRIMARY KEY CHECK (one = 1),
-            total INTEGER NOT NULL,
-            unread INTEGER NOT NULL
-        ) STRICT;
+        , search TEXT, sent TEXT) STRICT;
         CREATE INDEX history_facets ON history(source, priority, read, created_at);
         CREATE TABLE history_tally (
             day INTEGER NOT NULL,
@@ -119,11 +113,6 @@ enum DesktopSchema {
             number INTEGER PRIMARY KEY AUTOINCREMENT,
             id TEXT NOT NULL UNIQUE
         ) STRICT;
-        CREATE TABLE outbox_device (
-            device INTEGER PRIMARY KEY REFERENCES peer(number),
-            last INTEGER NOT NULL,
-            acknowledged INTEGER NOT NULL
-        ) STRICT;
         CREATE TABLE outbox (
             device INTEGER NOT NULL,
             seq INTEGER NOT NULL,
@@ -132,12 +121,7 @@ enum DesktopSchema {
             collapse_key TEXT,
             PRIMARY KEY (device, seq)
         ) STRICT, WITHOUT ROWID;
-        CREATE INDEX outbox_of_push ON outbox(push);
         CREATE INDEX outbox_collapse ON outbox(device, collapse_key) WHERE collapse_key IS NOT NULL;
-        CREATE TRIGGER outbox_left AFTER DELETE ON outbox WHEN old.push < 0 BEGIN
-            DELETE FROM outbox_push WHERE row = -old.push
-                AND NOT EXISTS (SELECT 1 FROM outbox WHERE push = old.push);
-        END;
         CREATE TABLE outbox_epoch (device INTEGER PRIMARY KEY REFERENCES peer(number)) STRICT;
         CREATE TABLE history_indexed (low INTEGER PRIMARY KEY, high INTEGER NOT NULL) STRICT;
         CREATE TABLE device_group (
@@ -154,6 +138,23 @@ enum DesktopSchema {
             bellwire INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX schedule_at ON schedule(at);
+        CREATE TABLE push_count (
+            -- 0 = the history; else the number of a device.
+            peer INTEGER PRIMARY KEY,
+            -- The last row of the history, or the last push to the device.
+            last INTEGER NOT NULL,
+            -- The device has everything through this one.
+            acknowledged INTEGER NOT NULL DEFAULT 0,
+            -- Of the history: rows, unread rows, and through which row `history_tally` counts.
+            total INTEGER NOT NULL DEFAULT 0,
+            unread INTEGER NOT NULL DEFAULT 0,
+            tallied INTEGER NOT NULL DEFAULT 0
+        ) STRICT;
+        CREATE INDEX outbox_copied ON outbox(push) WHERE push < 0;
+        CREATE TRIGGER outbox_left AFTER DELETE ON outbox WHEN old.push < 0 BEGIN
+            DELETE FROM outbox_push WHERE row = -old.push
+                AND NOT EXISTS (SELECT 1 FROM outbox WHERE push = old.push AND push < 0);
+        END;
         CREATE TABLE unpair_notice (
             did TEXT PRIMARY KEY NOT NULL,
             since INTEGER NOT NULL
@@ -209,6 +210,6 @@ enum DesktopSchema {
             -- When pairings were lost; NULL = never.
             lost_at INTEGER
         ) STRICT;
-        INSERT INTO history_count VALUES (1, 0, 0);
+        INSERT INTO push_count VALUES (0, 0, 0, 0, 0, 0);
         """
 }

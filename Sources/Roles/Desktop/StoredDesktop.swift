@@ -45,7 +45,7 @@ extension RoleState.Rescue {
             CopiedTable("unpair_notice", .restricts, "did, since"),
         ],
         salvaged: [
-            "peer", "history", "setting", "outbox_device", "outbox_push", "outbox", "outbox_epoch", "device_token",
+            "peer", "history", "setting", "push_count", "outbox_push", "outbox", "outbox_epoch", "device_token",
             "command_answer", "schedule", "device_group",
         ],
         // Where the replay window is lost, frames of version 1 could be replayed: sessions alone count. Devices that are
@@ -56,11 +56,14 @@ extension RoleState.Rescue {
                 ON CONFLICT (peer) DO UPDATE SET minimum = 2;
             DELETE FROM outbox WHERE seq NOT BETWEEN 1 AND 1 << 53
                 OR device NOT IN (SELECT number FROM peer JOIN paired_device ON did = id);
-            DELETE FROM outbox_device WHERE device NOT IN (SELECT number FROM peer JOIN paired_device ON did = id);
+            DELETE FROM push_count WHERE peer <> 0
+                AND peer NOT IN (SELECT number FROM peer JOIN paired_device ON did = id);
             DELETE FROM outbox_epoch WHERE device NOT IN (SELECT number FROM peer JOIN paired_device ON did = id);
-            INSERT INTO outbox_device SELECT device, max(seq), min(seq) - 1 FROM outbox WHERE true GROUP BY device
-                ON CONFLICT (device) DO UPDATE SET
+            INSERT INTO push_count (peer, last, acknowledged)
+                SELECT device, max(seq), min(seq) - 1 FROM outbox WHERE true GROUP BY device
+                ON CONFLICT (peer) DO UPDATE SET
                     last = max(last, excluded.last), acknowledged = min(acknowledged, excluded.acknowledged);
+            \(Outbox.noteSent)
             DELETE FROM device_token WHERE device NOT IN (SELECT did FROM paired_device);
             """)
 }

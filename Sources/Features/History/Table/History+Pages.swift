@@ -109,6 +109,7 @@ extension History {
     }
 
     private func tally(_ facets: HistoryFacets, days: ClosedRange<Int64>?) throws(StoreError) -> Int64 {
+        try HistoryCounts(connection).tally()
         var text = SQLText("SELECT ifnull(sum(n), 0) FROM history_tally")
         if let days {
             text.add(condition: "day >= ? AND day <= ?", [.integer(days.lowerBound), .integer(days.upperBound)])
@@ -124,9 +125,9 @@ extension History {
     ) throws(StoreError) -> Int64 {
         guard since <= until else { return 0 }
         var count: Int64 = 0
-        for run in facets.isAny ? facets.runs : [nil] {
+        for run in facets.runs {
             var text = SQLText("SELECT count(*) FROM history")
-            if let run { text.add(run) }
+            text.add(run)
             text.add(condition: "created_at >= ? AND created_at <= ?", [.integer(since), .integer(until)])
             count &+= try connection.integer(text.sql, text.values)
         }

@@ -10,7 +10,7 @@ extension History {
     /// a million rows.
     package static let migrations =
         [first, second, SettingsTable.migration, Permissions.migration] + Outbox.migrations
-        + [third, GroupTable.migration, ScheduleTable.migration]
+        + [third, GroupTable.migration, ScheduleTable.migration, fourth]
 
     private static let first =
         Migration(
@@ -146,6 +146,55 @@ extension History {
             """)
         try text.adoptRanges(connection)
     }
+
+    /// For a push alone, of which each page of the file costs as much as its row.
+    ///
+    /// - `push_count` is one page for what each push changes: the history's counts and the devices' positions.
+    /// - `history.row` is counted there instead of in `sqlite_sequence`. Without AUTOINCREMENT the table is stored as
+    ///   before, so its text is changed alone: a copy of a million rows would take minutes.
+    /// - `history_facets` serves pages by time as well: they merge its sixteen runs.
+    /// - `sent` says under which numbers a push waits in the outboxes. Only copies need an index of their entries.
+    private static let fourth = Migration(
+        "history.4",
+        sql: """
+            CREATE TABLE push_count (
+                -- 0 = the history; else the number of a device.
+                peer INTEGER PRIMARY KEY,
+                -- The last row of the history, or the last push to the device.
+                last INTEGER NOT NULL,
+                -- The device has everything through this one.
+                acknowledged INTEGER NOT NULL DEFAULT 0,
+                -- Of the history: rows, unread rows, and through which row `history_tally` counts.
+                total INTEGER NOT NULL DEFAULT 0,
+                unread INTEGER NOT NULL DEFAULT 0,
+                tallied INTEGER NOT NULL DEFAULT 0
+            ) STRICT;
+            INSERT INTO push_count (peer, last, total, unread) SELECT 0,
+                max(ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'history'), 0),
+                    ifnull((SELECT max(row) FROM history), 0)),
+                ifnull((SELECT total FROM history_count), 0), ifnull((SELECT unread FROM history_count), 0);
+            UPDATE push_count SET tallied = last;
+            INSERT INTO push_count (peer, last, acknowledged) SELECT device, last, acknowledged FROM outbox_device;
+            DROP TABLE outbox_device;
+            DROP TABLE history_count;
+
+            ALTER TABLE history ADD COLUMN sent TEXT;
+            \(Outbox.noteSent)
+            DROP INDEX history_newest;
+            DROP TRIGGER outbox_left;
+            DROP INDEX outbox_of_push;
+            CREATE INDEX outbox_copied ON outbox(push) WHERE push < 0;
+            CREATE TRIGGER outbox_left AFTER DELETE ON outbox WHEN old.push < 0 BEGIN
+                DELETE FROM outbox_push WHERE row = -old.push
+                    AND NOT EXISTS (SELECT 1 FROM outbox WHERE push = old.push AND push < 0);
+            END;
+
+            DELETE FROM sqlite_sequence WHERE name = 'history';
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_schema SET sql = replace(sql, 'PRIMARY KEY AUTOINCREMENT', 'PRIMARY KEY')
+                WHERE type = 'table' AND name = 'history';
+            PRAGMA writable_schema = RESET;
+            """)
 
     /// Rows of before need their search text once.
     private static func fillSearch(_ connection: Connection) throws(StoreError) {

@@ -16,25 +16,30 @@ package struct History {
     ///
     /// - Parameter target: the one device that it is for; `nil` for all.
     package func insert(_ notification: Notification, icon: String?, target: PeerID?) throws(StoreError) {
-        try insertRow(notification, icon: icon, target: target)
-        var change = HistoryCounts.Change()
-        change.add(1, of: HistoryCounts.Kind(notification))
-        try HistoryCounts(connection).apply(change)
+        let counts = HistoryCounts(connection)
+        let stored = try counts.stored()
+        let row = stored.last &+ 1
+        try insertRow(row, notification, icon: icon, target: target)
+        var change = HistoryCounts.Change(tallied: stored.tallied)
+        change.add(notification)
+        try counts.apply(change, last: row)
     }
 
     /// The row alone, without its count. The index of the text takes it in later.
-    func insertRow(_ notification: Notification, icon: String?, target: PeerID?) throws(StoreError) {
+    func insertRow(
+        _ row: Int64, _ notification: Notification, icon: String?, target: PeerID?
+    ) throws(StoreError) {
         try connection.execute(
             Self.insertion,
             [
-                .optional(icon), .optional(target?.text),
+                .integer(row), .optional(icon), .optional(target?.text),
                 .optional(SearchText.of(title: notification.title, body: notification.body)),
             ] + StoredNotification.values(notification))
     }
 
     private static let insertion = """
-        INSERT INTO history(icon, target, search, \(StoredNotification.columns))
-        VALUES (?, ?, ?, \(StoredNotification.placeholders))
+        INSERT INTO history(row, icon, target, search, \(StoredNotification.columns))
+        VALUES (?, ?, ?, ?, \(StoredNotification.placeholders))
         """
 
     /// A device has another key: a push to it alone replaces those that were sent under the old id (WireRekey, "Switch").
@@ -46,16 +51,19 @@ package struct History {
 
     /// Marks one; gives how many were unread before: 1, or 0 when it was read or is not there.
     package func markAsRead(_ id: NotificationID, at moment: EpochMilliseconds) throws(StoreError) -> Int {
+        let counts = HistoryCounts(connection)
+        var change = HistoryCounts.Change(tallied: try counts.stored().tallied)
         let marked = try connection.query(
-            "UPDATE history SET read = 1, read_at = ? WHERE id = ? AND read = 0 RETURNING \(HistoryCounts.Kind.columns)",
-            [.integer(moment), .text(id.text)]
-        ) { (row) throws(StoreError) in try HistoryCounts.Kind(row) }
-        var change = HistoryCounts.Change()
-        for kind in marked {
-            change.add(1, of: kind)
-            change.add(-1, of: kind.with(read: false))
+            """
+            UPDATE history SET read = 1, read_at = ? WHERE id = ? AND read = 0
+            RETURNING row, \(HistoryCounts.Kind.columns)
+            """, [.integer(moment), .text(id.text)]
+        ) { (row) throws(StoreError) in (row: try row.integer(0), kind: try HistoryCounts.Kind(row, from: 1)) }
+        for (row, kind) in marked {
+            change.add(1, row, of: kind)
+            change.add(-1, row, of: kind.with(read: false))
         }
-        try HistoryCounts(connection).apply(change)
+        try counts.apply(change)
         return marked.count
     }
 
@@ -90,9 +98,10 @@ package struct History {
         guard let row else { return 0 }
         // At once, not later with others: who deletes a text wants it gone.
         try TextIndexer(Self.text, connection).remove(row)
-        var change = HistoryCounts.Change()
+        let counts = HistoryCounts(connection)
+        var change = HistoryCounts.Change(tallied: try counts.stored().tallied)
         let deleted = try delete("row = ?", .integer(row), counting: &change)
-        try HistoryCounts(connection).apply(change)
+        try counts.apply(change)
         return deleted
     }
 
@@ -105,15 +114,15 @@ package struct History {
 
     /// Takes everything out.
     package func clear() throws(StoreError) -> Cleared {
-        let newest = try connection.first("SELECT max(created_at) FROM history") {
-            (row) throws(StoreError) in try row.optionalInteger(0)
+        let newest = try connection.first("SELECT created_at FROM (\(HistoryRuns.all("created_at DESC")) LIMIT 1)") {
+            (row) throws(StoreError) in try row.integer(0)
         }
         let count = try total()
         guard count > 0 else { return Cleared(count: 0, newest: nil) }
         try connection.execute("DELETE FROM history")
         try TextIndexer(Self.text, connection).removeAll()
         try HistoryCounts(connection).clear()
-        return Cleared(count: count, newest: newest ?? nil)
+        return Cleared(count: count, newest: newest)
     }
 
     // MARK: Retention
@@ -121,35 +130,40 @@ package struct History {
     /// Takes out what is older, or more, than the settings let the history keep. Gives how many.
     @discardableResult
     package func prune(_ settings: DesktopSettings, now: EpochMilliseconds) throws(StoreError) -> Int {
-        try prune(settings, now: now, try HistoryCounts(connection).totals()).pruned
+        try prune(settings, now: now, try HistoryCounts(connection).stored(), slack: 0).pruned
     }
 
+    /// - Parameter slack: rows that may be too many, so that not every push takes one out.
     func prune(
-        _ settings: DesktopSettings, now: EpochMilliseconds, _ totals: HistoryCounts.Totals
+        _ settings: DesktopSettings, now: EpochMilliseconds, _ stored: HistoryCounts.Stored, slack: Int64
     ) throws(StoreError) -> (pruned: Int, totals: HistoryCounts.Totals) {
-        var change = HistoryCounts.Change()
+        var change = HistoryCounts.Change(tallied: stored.tallied)
         var pruned = 0
         if settings.retentionDays > 0 {
             let oldest = now.subtractingReportingOverflow(settings.retentionDays &* History.dayLength)
-            // One look at the end of the index, for the many times when there is nothing to let go.
-            if !oldest.overflow, let first = try oldestMoment(), first < oldest.partialValue {
-                pruned += try letGo("created_at < ?", .integer(oldest.partialValue), counting: &change)
+            // One look, for the many times when there is nothing to let go.
+            if !oldest.overflow, try isAny(before: oldest.partialValue) {
+                pruned += try letGo(
+                    "row IN (SELECT row FROM history INDEXED BY history_facets WHERE \(Self.before))",
+                    .integer(oldest.partialValue), counting: &change)
             }
         }
-        let excess = totals.total &- Int64(pruned) &- settings.retentionRows
-        if settings.retentionRows > 0, excess > 0 {
+        let excess = stored.totals.total &- Int64(pruned) &- settings.retentionRows
+        if settings.retentionRows > 0, excess > slack {
             pruned += try letGo(
-                "row IN (SELECT row FROM history ORDER BY created_at, row LIMIT ?)", .integer(excess),
+                "row IN (SELECT row FROM (\(HistoryRuns.all("created_at, row")) LIMIT ?))", .integer(excess),
                 counting: &change)
         }
-        guard pruned > 0 else { return (0, totals) }
-        return (pruned, try HistoryCounts(connection).apply(change))
+        guard pruned > 0 else { return (0, stored.totals) }
+        return (pruned, try HistoryCounts(connection).apply(change).totals)
     }
 
-    private func oldestMoment() throws(StoreError) -> EpochMilliseconds? {
-        try connection.first("SELECT min(created_at) FROM history") { (row) throws(StoreError) in
-            try row.optionalInteger(0)
-        } ?? nil
+    private static let before = "\(everyKind) AND read IN (0, 1) AND created_at < ?"
+
+    private func isAny(before moment: EpochMilliseconds) throws(StoreError) -> Bool {
+        try connection.integer(
+            "SELECT EXISTS (SELECT 1 FROM history INDEXED BY history_facets WHERE \(Self.before))", [.integer(moment)])
+            != 0
     }
 
     /// Takes rows out that devices may still wait for; the index of their text follows later. Gives how many. The
@@ -170,11 +184,11 @@ package struct History {
     private func delete(
         _ condition: String, _ value: Value, counting change: inout HistoryCounts.Change
     ) throws(StoreError) -> Int {
-        let kinds = try connection.query(
-            "DELETE FROM history WHERE \(condition) RETURNING \(HistoryCounts.Kind.columns)", [value]
-        ) { (row) throws(StoreError) in try HistoryCounts.Kind(row) }
-        for kind in kinds { change.add(-1, of: kind) }
-        return kinds.count
+        let deleted = try connection.query(
+            "DELETE FROM history WHERE \(condition) RETURNING row, \(HistoryCounts.Kind.columns)", [value]
+        ) { (row) throws(StoreError) in (row: try row.integer(0), kind: try HistoryCounts.Kind(row, from: 1)) }
+        for (row, kind) in deleted { change.add(-1, row, of: kind) }
+        return deleted.count
     }
 
     // MARK: Text

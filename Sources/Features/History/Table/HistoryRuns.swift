@@ -18,11 +18,8 @@ struct HistoryFacets {
 
     init(_ query: HistoryQuery) { (source, priority, unreadOnly) = (query.source, query.priority, query.unreadOnly) }
 
-    /// Whether some rows have other facets.
-    var isAny: Bool { source != nil || priority != nil || unreadOnly }
-
     /// At most sixteen.
-    var runs: [Run?] {
+    var runs: [Run] {
         var runs: [Run] = []
         for source in source.map({ [$0] }) ?? NotificationSource.allCases {
             for priority in priority.map({ [$0] }) ?? Priority.allCases {
@@ -52,16 +49,14 @@ struct HistoryRuns {
     let page: SQLText?
 
     init(_ query: HistoryQuery, after cursor: HistoryCursor?) {
-        let facets = HistoryFacets(query)
-        let needsRuns: Bool
-        let order: String
-        switch query.sort {
-        case .newest: (needsRuns, order) = (facets.isAny, "created_at DESC, row DESC")
-        case .oldest: (needsRuns, order) = (facets.isAny, "created_at, row")
-        case .priority: (needsRuns, order) = (true, "priority DESC, created_at DESC, row DESC")
-        case .unread: (needsRuns, order) = (true, "read, created_at DESC, row DESC")
-        }
-        let arms = (needsRuns ? facets.runs : [nil]).compactMap { HistoryRuns.arm(query, $0, after: cursor) }
+        let order =
+            switch query.sort {
+            case .newest: "created_at DESC, row DESC"
+            case .oldest: "created_at, row"
+            case .priority: "priority DESC, created_at DESC, row DESC"
+            case .unread: "read, created_at DESC, row DESC"
+            }
+        let arms = HistoryFacets(query).runs.compactMap { HistoryRuns.arm(query, $0, after: cursor) }
         guard !arms.isEmpty else {
             page = nil
             return
@@ -70,9 +65,19 @@ struct HistoryRuns {
             arms.map(\.sql).joined(separator: " UNION ALL ") + " ORDER BY \(order)", arms.flatMap(\.values))
     }
 
+    /// All rows, as `row` and `created_at` in that order of these two.
+    static func all(_ order: String) -> String {
+        let arms = HistoryFacets(HistoryQuery()).runs.map { run in
+            """
+            SELECT row, created_at FROM history INDEXED BY history_facets WHERE source = '\(run.source.rawValue)' \
+            AND priority = \(run.priority.rawValue) AND read = \(run.read ? 1 : 0)
+            """
+        }
+        return "\(arms.joined(separator: " UNION ALL ")) ORDER BY \(order)"
+    }
+
     /// `nil` for a run that lies before the cursor as a whole.
-    private static func arm(_ query: HistoryQuery, _ run: HistoryFacets.Run?, after cursor: HistoryCursor?) -> SQLText?
-    {
+    private static func arm(_ query: HistoryQuery, _ run: HistoryFacets.Run, after cursor: HistoryCursor?) -> SQLText? {
         // What the rows are ordered by stands among the columns, else they could not be merged.
         var arm: SQLText
         switch query.sort {
@@ -80,21 +85,19 @@ struct HistoryRuns {
         case .priority: arm = SQLText("SELECT row, created_at, priority FROM history")
         case .unread: arm = SQLText("SELECT row, created_at, read FROM history")
         }
-        if let run { arm.add(run) }
+        arm.add(run)
         if let since = query.since { arm.add(condition: "created_at >= ?", [.integer(since)]) }
         if let until = query.until { arm.add(condition: "created_at <= ?", [.integer(until)]) }
         guard let cursor else { return arm }
         var isSameRank = true
-        if let run {
-            switch query.sort {
-            case .newest, .oldest: break
-            case .priority:
-                guard run.priority.rawValue <= cursor.priority else { return nil }
-                isSameRank = run.priority.rawValue == cursor.priority
-            case .unread:
-                guard run.read || !cursor.read else { return nil }
-                isSameRank = run.read == cursor.read
-            }
+        switch query.sort {
+        case .newest, .oldest: break
+        case .priority:
+            guard run.priority.rawValue <= cursor.priority else { return nil }
+            isSameRank = run.priority.rawValue == cursor.priority
+        case .unread:
+            guard run.read || !cursor.read else { return nil }
+            isSameRank = run.read == cursor.read
         }
         if isSameRank {
             let comparison = query.sort == .oldest ? ">" : "<"

@@ -82,7 +82,7 @@ import Wire
         #expect(try send(1...64) == .init(total: 64, unread: 64))
         #expect(try send(65...65) == .init(total: 65, unread: 65))
         #expect(try ids(of: device) == (1...65).map { "n\($0)" })
-        #expect(try integer("SELECT last FROM outbox_device WHERE device = 1") == 65)
+        #expect(try integer("SELECT last FROM push_count WHERE peer = 1") == 65)
         #expect(try integer("SELECT count(*) FROM outbox_push") == 0)
         #expect(try database.run { connection throws(StoreError) in try !HistoryCounts(connection).repair() })
     }
@@ -102,6 +102,40 @@ import Wire
         try database.run { connection throws(StoreError) in try Outbox(connection).settle(through: 19, by: phone) }
         #expect(try integer("SELECT count(*) FROM outbox_push") == 1)
         #expect(try ids(of: phone) == (20...30).map { "n\($0)" })
+        #expect(try database.run { connection throws(StoreError) in try !HistoryCounts(connection).repair() })
+    }
+
+    @Test("a long history is cut in steps; what is cut still waits for devices, and the counts and days fit")
+    func longHistory() throws {
+        try change(["retentionRows": 4_096])
+        for first in stride(from: 1, to: 4_097, by: 64) { _ = try send(first...first + 63) }
+        #expect(try send(4_097...4_159).total == 4_159)
+        #expect(try send(4_160...4_160).total == 4_096)
+        #expect(try ids(of: device).count == 1_000)
+        #expect(try integer("SELECT min(row) FROM history") == 65)
+        #expect(try integer("SELECT count(*) FROM outbox_push") == 64)
+        try database.run { connection throws(StoreError) in
+            #expect(try !HistoryCounts(connection).repair())
+        }
+    }
+
+    @Test("each row is in the tally once, whatever becomes of it before it gets there")
+    func tally() throws {
+        _ = try send(1...70)
+        #expect(try integer("SELECT tallied FROM push_count WHERE peer = 0") == 70)
+        _ = try send(71...80)
+        try database.run { connection throws(StoreError) in
+            let history = History(connection)
+            for id in ["n3", "n75"] as [NotificationID] { _ = try history.markAsRead(id, at: 1) }
+            for id in ["n4", "n76"] as [NotificationID] { _ = try history.delete(id) }
+        }
+        #expect(try integer("SELECT tallied FROM push_count WHERE peer = 0") == 70)
+        #expect(try integer("SELECT sum(n) FROM history_tally WHERE read = 0") == 68)
+        var query = HistoryQuery()
+        (query.source, query.unreadOnly) = (.pc, true)
+        let page = try database.run { [query] connection throws(StoreError) in try History(connection).page(query) }
+        #expect(page?.total == 76)
+        #expect(try integer("SELECT sum(n) FROM history_tally WHERE read = 1") == 2)
         #expect(try database.run { connection throws(StoreError) in try !HistoryCounts(connection).repair() })
     }
 

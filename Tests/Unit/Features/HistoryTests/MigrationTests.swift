@@ -18,7 +18,8 @@ import Wire
 private final class OldFile {
     let path = "/tmp/bellwire-migration-\(getpid())-\(UInt64.random(in: 0 ... .max)).db"
 
-    init() throws {
+    init(isEmpty: Bool = false) throws {
+        guard !isEmpty else { return }
         let dump = try Self.dump()
         try withRaw { raw in #expect(sqlite3_exec(raw, dump, nil, nil, nil) == SQLITE_OK) }
     }
@@ -80,12 +81,11 @@ private final class OldFile {
         "rows that no migration touches are what they were",
         arguments: [
             "SELECT row, \(StoredNotification.columns), icon, target, search FROM history ORDER BY row",
-            "SELECT * FROM history_count", "SELECT * FROM history_tally WHERE n <> 0 ORDER BY 1, 2, 3, 4",
+            "SELECT * FROM history_tally WHERE n <> 0 ORDER BY 1, 2, 3, 4",
             "SELECT * FROM history_gone ORDER BY row", "SELECT * FROM setting ORDER BY name",
             "SELECT * FROM allowance ORDER BY device", "SELECT * FROM skill_off",
             "SELECT row, device, id, method, answered_at, result, open FROM command_answer ORDER BY row",
             "SELECT row, id, payload FROM outbox_push ORDER BY row",
-            "SELECT seq FROM sqlite_sequence WHERE name = 'history'",
         ])
     func unchanged(sql: String) throws {
         let before = try old.rows(sql)
@@ -124,6 +124,101 @@ private final class OldFile {
         #expect(found == entries.map { $0.split(separator: "|").dropLast().joined(separator: "|") })
         let after = try database.run { connection throws(StoreError) in try Outbox(connection).positions() }
         #expect(after.map { "\($0.text)|\($1.last)|\($1.acknowledged)" }.sorted() == positions)
+    }
+
+    @Test("counts and numbers go on: no row number comes again")
+    func numbers() throws {
+        let before = try old.rows(
+            "SELECT seq, total, unread FROM sqlite_sequence, history_count WHERE name = 'history'")
+        try old.open().close()
+        #expect(try old.rows("SELECT last, total, unread FROM push_count WHERE peer = 0") == before)
+        #expect(try old.rows("SELECT count(*) FROM sqlite_sequence WHERE name = 'history'") == ["0"])
+        let database = try old.open()
+        defer { database.close() }
+        try database.run { connection throws(StoreError) in
+            try connection.execute("DELETE FROM history WHERE row > 280")
+            try History(connection).insert(
+                Notification(id: "new", title: "T", createdAt: 1, receivedAt: 1), icon: nil, target: nil)
+            #expect(try connection.integer("SELECT row FROM history WHERE id = 'new'") == 291)
+        }
+    }
+
+    @Test("entries that refer to the history are found by it: withdrawn, copied, read")
+    func references() throws {
+        let migrations = History.migrations
+        let file = try OldFile(isEmpty: true)
+        let released = try Database.open(
+            path: file.path, migrations: Array(migrations.prefix { $0.name != "history.4" })
+        ).database
+        try released.run { connection throws(StoreError) in
+            try connection.executeScript(
+                """
+                INSERT INTO peer VALUES (1, 'did:key:a'), (2, 'did:key:b');
+                INSERT INTO history (id, title, body, priority, source, created_at, received_at, silenced, late, read)
+                    WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5)
+                    SELECT 'n' || i, 'T', '', 1, 'pc', i, i, 0, 0, 0 FROM n;
+                UPDATE history_count SET total = 5, unread = 5;
+                INSERT INTO history_tally VALUES (0, 'pc', 1, 0, 5);
+                INSERT INTO outbox_push VALUES (1, 'old',
+                    '{"type":"chainlesschain:event","payload":{"event":"notification.received","notificationId":"old","title":"T"}}');
+                INSERT INTO outbox_device VALUES (1, 13, 9), (2, 23, 20);
+                INSERT INTO outbox VALUES (1, 10, -1, 9000000000000, NULL), (1, 11, 2, 9000000000000, NULL),
+                    (1, 12, 3, 9000000000000, NULL), (1, 13, 4, 9000000000000, NULL),
+                    (2, 21, 3, 9000000000000, NULL), (2, 22, 4, 9000000000000, NULL), (2, 23, 5, 9000000000000, NULL);
+                """)
+        }
+        released.close()
+        let database = try Database.open(path: file.path, migrations: migrations).database
+        defer { database.close() }
+        func ids(_ device: PeerID) throws -> [String] {
+            try database.run { connection throws(StoreError) in
+                try Outbox(connection).page(of: device, from: 1, through: 100, now: ExpiryMoment(0)).entries
+                    .map { "\($0.seq) \($0.event.id.text)" }
+            }
+        }
+        let (first, second): (PeerID, PeerID) = ("did:key:a", "did:key:b")
+        #expect(try ids(first) == ["10 old", "11 n2", "12 n3", "13 n4"])
+        #expect(try ids(second) == ["21 n3", "22 n4", "23 n5"])
+        try database.run { connection throws(StoreError) in
+            let outbox = Outbox(connection)
+            #expect(try !HistoryCounts(connection).repair())
+            #expect(try outbox.entry(of: "n4", for: first, now: ExpiryMoment(0))?.seq == 13)
+            #expect(try outbox.entry(of: "old", for: first, now: ExpiryMoment(0))?.seq == 10)
+            #expect(try outbox.entry(of: "n5", for: first, now: ExpiryMoment(0)) == nil)
+            try outbox.withdraw("n3")
+            var settings = DesktopSettings()
+            (settings.retentionRows, settings.retentionDays) = (1, 0)
+            #expect(try History(connection).prune(settings, now: 10) == 4)
+        }
+        #expect(try ids(first) == ["10 old", "11 n2", "13 n4"])
+        #expect(try ids(second) == ["22 n4", "23 n5"])
+        try database.run { connection throws(StoreError) in
+            #expect(try connection.integer("SELECT count(*) FROM outbox_push") == 3)
+            try Outbox(connection).settle(through: 100, by: first)
+            try Outbox(connection).withdraw("n4")
+            #expect(try connection.integer("SELECT count(*) FROM outbox_push") == 0)
+        }
+        #expect(try ids(second) == ["23 n5"])
+    }
+
+    @Test("what is counted on keeps its place: withdrawn by its new number")
+    func recounted() throws {
+        let database = try old.open()
+        defer { database.close() }
+        try database.run { connection throws(StoreError) in
+            let device: PeerID = "did:key:c"
+            let outbox = Outbox(connection)
+            let work = HistoryWork(connection)
+            let event = NotificationEvent(id: "new", title: "T")
+            let row = try work.insert(
+                Notification(id: "new", title: "T", createdAt: 1, receivedAt: 1), icon: nil, target: nil, pruning: 0)
+            _ = try work.enqueue(event, row: row, to: [.init(device, isSealed: true)], now: 0)
+            try work.finish()
+            #expect(try outbox.recount(after: 500, by: device).last == 501)
+            #expect(try outbox.entry(of: "new", for: device, now: ExpiryMoment(0))?.seq == 501)
+            try outbox.withdraw("new")
+            #expect(try outbox.entry(of: "new", for: device, now: ExpiryMoment(0)) == nil)
+        }
     }
 
     @Test("the old entries end like new ones: acknowledged, replaced, withdrawn; no copy stays")

@@ -265,7 +265,7 @@ private final class DeliveryModel {
         hello()
     }
 
-    private static let tables = ["outbox", "outbox_push", "outbox_device"]
+    private static let tables = ["outbox", "outbox_push", "push_count"]
 
     private func backUp() throws {
         hasBackup = true
