@@ -369,7 +369,7 @@ class Soak:
         database = sqlite3.connect(self.state / "device.db")
         inbox = Counter(id for (id,) in database.execute("SELECT id FROM inbox"))
         unhanded = database.execute(
-            "SELECT count(*) FROM inbox WHERE arrival > (SELECT handed FROM inbox_host)"
+            "SELECT count(*) FROM inbox WHERE arrival > (SELECT handed FROM push_count WHERE peer = 0)"
         ).fetchone()[0]
         database.close()
         known: set[str] = set()

@@ -16,7 +16,7 @@ extension Inbox {
     }
 }
 
-/// Records which pushes were delivered to a program that doesn't share the device: the table `inbox_host`.
+/// Records which pushes were delivered to a program that doesn't share the device: the row of the device in `push_count`.
 ///
 /// Made for one piece of work on the store, over its connection.
 package struct HostHandover {
@@ -24,17 +24,23 @@ package struct HostHandover {
 
     package init(_ connection: Connection) { self.connection = connection }
 
-    package func watermarks() throws(StoreError) -> Inbox.Watermarks {
-        let marks = try connection.first(
-            "SELECT last, handed, offered, waiting, (SELECT min(handed) FROM inbox_program) FROM inbox_host"
-        ) {
-            (row) throws(StoreError) in
-            Inbox.Watermarks(
+    package func watermarks() throws(StoreError) -> Inbox.Watermarks { try stored().marks }
+
+    /// The watermarks, and the inbox's last row.
+    func stored() throws(StoreError) -> (marks: Inbox.Watermarks, row: Int64) {
+        let stored = try connection.first(
+            """
+            SELECT last, handed, offered, waiting, (SELECT min(handed) FROM inbox_program), row FROM push_count
+            WHERE peer = 0
+            """
+        ) { (row) throws(StoreError) in
+            let marks = Inbox.Watermarks(
                 last: try row.integer(0), handed: try row.integer(1), offered: try row.integer(2),
                 waiting: try row.integer(3), lowest: try row.optionalInteger(4))
+            return (marks, try row.integer(5))
         }
-        guard let marks else { throw StoreError(.mismatch, "the inbox's watermarks are missing") }
-        return marks
+        guard let stored else { throw StoreError(.mismatch, "the inbox's watermarks are missing") }
+        return stored
     }
 
     /// Pushes that wait for the host, in order of arrival.
@@ -46,7 +52,7 @@ package struct HostHandover {
         try connection.query(
             """
             SELECT \(Inbox.columns) FROM inbox
-            WHERE arrival > max(?, (SELECT handed FROM inbox_host)) AND arrival > 0 ORDER BY arrival LIMIT ?
+            WHERE arrival > max(?, (SELECT handed FROM push_count WHERE peer = 0)) AND arrival > 0 ORDER BY arrival LIMIT ?
             """, [.integer(arrival), .integer(limit)], Inbox.entry)
     }
 
@@ -56,7 +62,8 @@ package struct HostHandover {
     /// Called before callbacks can see pushes through this arrival. Never goes back.
     package func offer(through arrival: Int64) throws(StoreError) {
         try connection.execute(
-            "UPDATE inbox_host SET offered = min(last, ?1) WHERE offered < min(last, ?1)", [.integer(arrival)])
+            "UPDATE push_count SET offered = min(last, ?1) WHERE peer = 0 AND offered < min(last, ?1)",
+            [.integer(arrival)])
     }
 
     /// Called after the host's callbacks have returned: every push through this arrival was handed over.
@@ -77,7 +84,7 @@ package struct HostHandover {
             [.integer(marks.handed), .integer(through)])
         // The mark first: the rows deleted below then count as handed over.
         try connection.execute(
-            "UPDATE inbox_host SET handed = ?, offered = ?, waiting = waiting - ?",
+            "UPDATE push_count SET handed = ?, offered = ?, waiting = waiting - ? WHERE peer = 0",
             [.integer(through), .integer(offered), .integer(count)])
         try connection.execute("DELETE FROM inbox WHERE hidden = 2 AND arrival <= \(InboxPrograms.released)")
         return offered
@@ -88,6 +95,7 @@ package struct HostHandover {
     /// - Parameter arrival: callbacks may have seen pushes through it that are not marked as handed over.
     package func withdrawOffer(beyond arrival: Int64) throws(StoreError) {
         try connection.execute(
-            "UPDATE inbox_host SET offered = max(handed, ?1) WHERE offered > max(handed, ?1)", [.integer(arrival)])
+            "UPDATE push_count SET offered = max(handed, ?1) WHERE peer = 0 AND offered > max(handed, ?1)",
+            [.integer(arrival)])
     }
 }

@@ -103,7 +103,7 @@ package struct Inbox {
         let released = Value.integer(try connection.integer("SELECT \(InboxPrograms.released)"))
         var pruned = try connection.execute(
             "DELETE FROM inbox WHERE created_at < ? AND arrival <= ?", [.integer(now &- Self.lifetime), released])
-        let total = try connection.integer("SELECT ifnull(sum(total), 0) FROM inbox_count")
+        let total = try connection.integer("SELECT ifnull(sum(total), 0) FROM push_count WHERE peer > 0")
         // Skips the scan if all rows wait.
         let excess = min(total - Self.limit, total - waiting)
         if excess > 0 {
@@ -229,14 +229,15 @@ package struct Inbox {
     ///
     /// - Parameters:
     ///   - desktop: its peer's number.
-    ///   - arrival: 0 = from the history; triggers count those rows.
+    ///   - push: its row and arrival; `nil` = from the history, whose rows triggers count.
     func insert(
-        _ notification: Notification, from desktop: Int64, arrival: Int64, run: Int64 = 0
+        _ notification: Notification, from desktop: Int64, push: (row: Int64, arrival: Int64)? = nil, run: Int64 = 0
     ) throws(StoreError) -> Insertion {
+        let arrival = push?.arrival ?? 0
         let inserted = try connection.execute(
             Inbox.insertion,
             [
-                .integer(desktop), .integer(arrival), .flag(notification.read),
+                .optional(push?.row), .integer(desktop), .integer(arrival), .flag(notification.read),
                 .optional(SearchText.of(title: notification.title, body: notification.body)), .integer(run),
                 .flag(notification.isHint),
             ] + StoredNotification.values(notification))
@@ -244,8 +245,10 @@ package struct Inbox {
     }
 
     private static let insertion = """
-        INSERT INTO inbox(desktop, arrival, said_read, search, seen, hint, \(StoredNotification.columns))
-        VALUES (?, ?, ?, ?, ?, ?, \(StoredNotification.placeholders))
+        INSERT INTO inbox(row, desktop, arrival, said_read, search, seen, hint, \(StoredNotification.columns))
+        VALUES (
+            ifnull(?, (SELECT row + 1 FROM push_count WHERE peer = 0)), ?, ?, ?, ?, ?, ?,
+            \(StoredNotification.placeholders))
         ON CONFLICT(desktop, id) DO NOTHING
         """
 }

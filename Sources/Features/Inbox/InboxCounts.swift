@@ -1,7 +1,7 @@
 package import Store
 package import Wire
 
-/// How many rows each desktop has, and how many are unread: the table `inbox_count`.
+/// How many rows each desktop has, and how many are unread: their rows in `push_count`.
 ///
 /// Made for one piece of work on the store, over its connection. Triggers and ``PushBatch`` keep the counts.
 package struct InboxCounts {
@@ -25,7 +25,7 @@ package struct InboxCounts {
     /// Rows that the inbox doesn't have count, unless everything from their desktop is being marked or cleared.
     private static let unreadRows = """
         SELECT desktop, sum(n) AS n FROM (
-            SELECT desktop, unread AS n FROM inbox_count
+            SELECT peer AS desktop, unread AS n FROM push_count WHERE peer > 0
             UNION ALL
             SELECT desktop, beyond FROM inbox_desktop WHERE beyond <> 0 AND NOT EXISTS (
                 SELECT 1 FROM inbox_change AS c
@@ -40,33 +40,40 @@ package struct InboxCounts {
     package func repair() throws(StoreError) -> Bool {
         let waiting = try connection.execute(
             """
-            WITH real(n) AS (SELECT count(*) FROM inbox WHERE arrival > (SELECT handed FROM inbox_host) AND arrival > 0)
-            UPDATE inbox_host SET waiting = (SELECT n FROM real) WHERE waiting <> (SELECT n FROM real)
+            WITH real(n) AS (
+                SELECT count(*) FROM inbox
+                WHERE arrival > (SELECT handed FROM push_count WHERE peer = 0) AND arrival > 0)
+            UPDATE push_count SET waiting = (SELECT n FROM real) WHERE peer = 0 AND waiting <> (SELECT n FROM real)
             """)
         let marks = try connection.execute(
             """
-            UPDATE inbox_host SET last = max(last, handed, (SELECT ifnull(max(arrival), 0) FROM inbox WHERE arrival > 0)),
+            UPDATE push_count SET
+                last = max(last, handed, (SELECT ifnull(max(arrival), 0) FROM inbox WHERE arrival > 0)),
                 offered = min(max(offered, handed), max(last, handed))
-            WHERE last < handed OR last < (SELECT ifnull(max(arrival), 0) FROM inbox WHERE arrival > 0)
-                OR offered < handed OR offered > max(last, handed)
+            WHERE peer = 0 AND (
+                last < handed OR last < (SELECT ifnull(max(arrival), 0) FROM inbox WHERE arrival > 0)
+                OR offered < handed OR offered > max(last, handed))
+            """)
+        let rows = try connection.execute(
+            """
+            WITH newest(row) AS (SELECT ifnull(max(row), 0) FROM inbox)
+            UPDATE push_count SET row = (SELECT row FROM newest)
+            WHERE peer = 0 AND row NOT BETWEEN (SELECT row FROM newest) AND 1 << 53
             """)
         let counts = try connection.execute(
             """
-            INSERT INTO inbox_count
-                SELECT t.desktop, t.n, ifnull(u.n, 0)
-                FROM (SELECT desktop, count(*) AS n FROM inbox GROUP BY desktop) AS t
-                LEFT JOIN (SELECT desktop, count(*) AS n FROM inbox WHERE read = 0 AND hidden = 0 GROUP BY desktop) AS u
-                    USING (desktop)
-                WHERE true
-                ON CONFLICT (desktop) DO UPDATE SET total = excluded.total, unread = excluded.unread
+            INSERT INTO push_count (peer, total, unread)
+                SELECT desktop, count(*), count(*) FILTER (WHERE read = 0 AND hidden = 0)
+                FROM inbox INDEXED BY inbox_newest WHERE desktop > 0 GROUP BY desktop
+                ON CONFLICT (peer) DO UPDATE SET total = excluded.total, unread = excluded.unread
                     WHERE (total, unread) <> (excluded.total, excluded.unread)
             """)
         let empty = try connection.execute(
             """
-            UPDATE inbox_count SET total = 0, unread = 0
-            WHERE (total, unread) <> (0, 0) AND NOT EXISTS (SELECT 1 FROM inbox AS i WHERE i.desktop = inbox_count.desktop)
+            UPDATE push_count SET total = 0, unread = 0
+            WHERE (total, unread) <> (0, 0) AND NOT EXISTS (SELECT 1 FROM inbox AS i WHERE i.desktop = push_count.peer)
             """)
         let programs = try InboxPrograms(connection).repair()
-        return waiting + marks + counts + empty + programs > 0
+        return waiting + marks + rows + counts + empty + programs > 0
     }
 }

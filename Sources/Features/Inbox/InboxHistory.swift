@@ -157,11 +157,15 @@ package struct InboxHistory {
         -> EpochMilliseconds
     {
         let number = Value.integer(try inbox.peers.number(of: desktop))
+        let since =
+            try connection.first("SELECT last_push_at FROM push_count WHERE peer = ?", [number]) {
+                (row) throws(StoreError) in try row.optionalInteger(0)
+            } ?? nil
         try connection.execute(
             """
             INSERT INTO inbox_desktop(desktop, gap_since) VALUES (?1, ?2)
-            ON CONFLICT(desktop) DO UPDATE SET gap_since = coalesce(gap_since, last_push_at, ?2)
-            """, [number, .integer(pairedAt)])
+            ON CONFLICT(desktop) DO UPDATE SET gap_since = ifnull(gap_since, ?2)
+            """, [number, .integer(since ?? pairedAt)])
         return try connection.integer("SELECT gap_since FROM inbox_desktop WHERE desktop = ?", [number])
     }
 
@@ -181,6 +185,8 @@ package struct InboxHistory {
     func forget(_ desktop: PeerID) throws(StoreError) {
         try connection.execute(
             "DELETE FROM inbox_desktop WHERE desktop = \(Inbox.number)", [.text(desktop.text)])
+        try connection.execute(
+            "UPDATE push_count SET last_push_at = NULL WHERE peer = \(Inbox.number)", [.text(desktop.text)])
     }
 
     // MARK: Rows
@@ -212,7 +218,7 @@ package struct InboxHistory {
     ) throws(StoreError) -> (insertion: Inbox.Insertion, isChanged: Bool, wasSeen: Bool) {
         let notification = Notification(row, receivedAt: receivedAt)
         let number = try inbox.peers.number(of: desktop)
-        let insertion = try inbox.insert(notification, from: number, arrival: 0, run: run)
+        let insertion = try inbox.insert(notification, from: number, run: run)
         guard insertion == .duplicate else { return (insertion, false, false) }
         let place: [Value] = [.integer(number), .text(row.id.text)]
         let known = try connection.first("SELECT row, seen FROM inbox WHERE desktop = ? AND id = ?", place) {

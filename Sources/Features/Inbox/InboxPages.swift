@@ -55,16 +55,8 @@ package struct InboxPages {
         let indexer = TextIndexer(InboxTables.textIndex, connection)
         let isComplete = words == nil ? true : try indexer.catchUp()
         let total = Self.matching("count(*)", query, desktop, words)
-        var page = Self.matching("inbox.row", query, desktop, words)
-        if let cursor {
-            let rest = Self.condition(query.sort, after: cursor)
-            page.add(condition: rest.sql, rest.values)
-        }
-        page.add(" ORDER BY \(Self.order(query.sort)) LIMIT ? OFFSET ?")
-        // One more than requested, to see whether there is a next page.
-        let rows = try connection.query(
-            page.sql, page.values + [.integer(query.limit &+ 1), .integer(query.offset)]
-        ) { (row) throws(StoreError) in try row.integer(0) }
+        let page = Self.rows(query, of: desktop, words: words, after: cursor)
+        let rows = try connection.query(page.sql, page.values) { (row) throws(StoreError) in try row.integer(0) }
         var items: [Inbox.Item] = []
         var last: HistoryCursor?
         for row in rows.prefix(Int(clamping: query.limit)) {
@@ -75,6 +67,20 @@ package struct InboxPages {
         return Inbox.Page(
             items: items, total: try connection.integer(total.sql, total.values),
             next: rows.count > items.count ? last?.text : nil, isIncomplete: !isComplete)
+    }
+
+    /// The numbers of a page's rows, and one more if there is a next page.
+    static func rows(
+        _ query: HistoryQuery, of desktop: PeerID?, words: String?, after cursor: HistoryCursor?
+    ) -> SQLText {
+        var page = matching("inbox.row", query, desktop, words)
+        if let cursor {
+            let rest = condition(query.sort, after: cursor)
+            page.add(condition: rest.sql, rest.values)
+        }
+        page.add(
+            " ORDER BY \(order(query.sort)) LIMIT ? OFFSET ?", [.integer(query.limit &+ 1), .integer(query.offset)])
+        return page
     }
 
     private func item(_ row: Int64) throws(StoreError) -> Inbox.Item? {
@@ -94,7 +100,8 @@ package struct InboxPages {
     private static func matching(
         _ columns: String, _ query: HistoryQuery, _ desktop: PeerID?, _ words: String?
     ) -> SQLText {
-        var text = SQLText("SELECT \(columns) FROM inbox")
+        // One index has all pages in order, and tells of a row what most queries ask.
+        var text = SQLText("SELECT \(columns) FROM inbox INDEXED BY inbox_newest")
         // CROSS JOIN fixes SQLite's loop order: first the index, then its rows.
         if words != nil {
             text = SQLText("SELECT \(columns) FROM inbox_text CROSS JOIN inbox ON inbox.row = inbox_text.rowid")

@@ -38,7 +38,7 @@ package struct InboxPrograms {
 
     /// Every program has had every push through this arrival.
     static let released = """
-        (SELECT min(handed, ifnull((SELECT min(handed) FROM inbox_program), handed)) FROM inbox_host)
+        (SELECT min(handed, ifnull((SELECT min(handed) FROM inbox_program), handed)) FROM push_count WHERE peer = 0)
         """
 
     private let connection: Connection
@@ -73,8 +73,8 @@ package struct InboxPrograms {
     package func adopt() throws(StoreError) {
         try connection.execute(
             """
-            UPDATE inbox_host SET handed = last, offered = last, waiting = 0
-                WHERE handed < last AND EXISTS (SELECT 1 FROM inbox_program)
+            UPDATE push_count SET handed = last, offered = last, waiting = 0
+                WHERE peer = 0 AND handed < last AND EXISTS (SELECT 1 FROM inbox_program)
             """)
     }
 
@@ -87,7 +87,7 @@ package struct InboxPrograms {
     package func marks(_ application: String) throws(StoreError) -> Marks? {
         try connection.first(
             """
-            SELECT slot, handed, min(offered, max(handed, (SELECT last FROM inbox_host)))
+            SELECT slot, handed, min(offered, max(handed, (SELECT last FROM push_count WHERE peer = 0)))
                 FROM inbox_program WHERE application = ?
             """, [.text(application)]
         ) { (row) throws(StoreError) in
@@ -178,9 +178,10 @@ package struct InboxPrograms {
     func repair() throws(StoreError) -> Int {
         try connection.execute(
             """
-            UPDATE inbox_program SET handed = max(0, min(handed, (SELECT last FROM inbox_host))),
-                offered = max(0, min(handed, (SELECT last FROM inbox_host)), min(offered, (SELECT last FROM inbox_host)))
-                WHERE handed NOT BETWEEN 0 AND (SELECT last FROM inbox_host) OR offered < handed
+            WITH host(last) AS (SELECT last FROM push_count WHERE peer = 0)
+            UPDATE inbox_program SET handed = max(0, min(handed, (SELECT last FROM host))),
+                offered = max(0, min(handed, (SELECT last FROM host)), min(offered, (SELECT last FROM host)))
+                WHERE handed NOT BETWEEN 0 AND (SELECT last FROM host) OR offered < handed
             """)
     }
 

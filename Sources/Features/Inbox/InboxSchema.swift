@@ -8,6 +8,7 @@ enum InboxSchema {
     static let migrations =
         PeerNumbers.migrations + [
             first, changes, text, settings, delivery, InboxTables.migration, hints, InboxPrograms.migration,
+            ReceivedPushes.migration, PushCountTable.migration,
         ]
 
     private static let first =

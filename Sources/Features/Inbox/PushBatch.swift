@@ -18,6 +18,8 @@ struct PushBatch {
     private struct Desktop {
         let id: PeerID
         let number: Int64
+        /// The number through which its pushes are stored; 0 = as before.
+        var through: Int64 = 0
         var added: Int64 = 0
         var unread: Int64 = 0
         var lastPushAt: EpochMilliseconds?
@@ -34,6 +36,8 @@ struct PushBatch {
     private(set) var marks: Inbox.Watermarks
     /// See ``NewlyWaiting/droppedThrough``.
     private(set) var droppedThrough: Int64 = 0
+    /// The inbox's last row.
+    private var row: Int64
     private var desktops: [Desktop] = []
     private var newlyWaiting: Int64 = 0
     /// Set when the inbox has to be pruned.
@@ -46,7 +50,7 @@ struct PushBatch {
     ///   - isShared: programs share the device. Each of them gets every push, those that others replace included.
     init(_ inbox: Inbox, hostHasSeen: Int64, isShared: Bool) throws(StoreError) {
         self.inbox = inbox
-        marks = try inbox.handover.watermarks()
+        (marks, row) = try inbox.handover.stored()
         isForPrograms = isShared && marks.lowest != nil
         self.hostHasSeen = isForPrograms ? .max : max(hostHasSeen, marks.handed)
     }
@@ -109,41 +113,44 @@ struct PushBatch {
         return try insert(notification, at: place)
     }
 
-    /// Writes counts and watermarks, and prunes the inbox.
+    /// A desktop's pushes are stored through this number.
+    mutating func note(_ number: Int64, of desktop: PeerID) throws(StoreError) {
+        let place = try place(of: desktop)
+        desktops[place].through = max(desktops[place].through, number)
+    }
+
+    /// Writes counts, numbers and watermarks, and prunes the inbox.
     ///
     /// - Parameters:
     ///   - hostTakes: pushes are handed over as they come, so the host may see these before the next commit.
     ///   - pruning: rows that are too old by this, or by when a push came, are let go.
     mutating func finish(hostTakes: Bool, pruning: EpochMilliseconds = .max) throws(StoreError) {
         for desktop in desktops {
-            if desktop.added > 0 {
-                try connection.execute(
-                    """
-                    INSERT INTO inbox_count VALUES (?, ?, ?) ON CONFLICT (desktop)
-                        DO UPDATE SET total = total + excluded.total, unread = unread + excluded.unread
-                    """, [.integer(desktop.number), .integer(desktop.added), .integer(desktop.unread)])
-            }
-            if let moment = desktop.lastPushAt {
-                try connection.execute(
-                    """
-                    INSERT INTO inbox_desktop(desktop, last_push_at) VALUES (?1, ?2)
-                    ON CONFLICT(desktop) DO UPDATE SET last_push_at = ?2
-                    """, [.integer(desktop.number), .integer(moment)])
-            }
+            try connection.execute(
+                """
+                INSERT INTO push_count (peer, total, unread, last_push_at, last) VALUES (?1, ?2, ?3, ?4, ?5)
+                ON CONFLICT (peer) DO UPDATE SET total = total + ?2, unread = unread + ?3,
+                    last_push_at = ifnull(?4, last_push_at), last = iif(?5 > 0, ?5, last)
+                """,
+                [
+                    .integer(desktop.number), .integer(desktop.added), .integer(desktop.unread),
+                    .optional(desktop.lastPushAt), .integer(desktop.through),
+                ])
         }
         guard newlyWaiting > 0 else { return }
         if isForPrograms { return try finishForPrograms(pruning: pruning) }
         if hostTakes, marks.waiting + newlyWaiting <= Inbox.offeredLimit { marks.offered = marks.last }
         try connection.execute(
-            "UPDATE inbox_host SET last = ?, offered = max(offered, ?), waiting = waiting + ?",
-            [.integer(marks.last), .integer(marks.offered), .integer(newlyWaiting)])
+            "UPDATE push_count SET row = ?, last = ?, offered = max(offered, ?), waiting = waiting + ? WHERE peer = 0",
+            [.integer(row), .integer(marks.last), .integer(marks.offered), .integer(newlyWaiting)])
         if let prunedAt { try inbox.prune(now: min(prunedAt, pruning)) }
     }
 
     /// Nothing of it waits for the host.
     private mutating func finishForPrograms(pruning: EpochMilliseconds) throws(StoreError) {
         try connection.execute(
-            "UPDATE inbox_host SET last = ?1, handed = ?1, offered = ?1, waiting = 0", [.integer(marks.last)])
+            "UPDATE push_count SET row = ?2, last = ?1, handed = ?1, offered = ?1, waiting = 0 WHERE peer = 0",
+            [.integer(marks.last), .integer(row)])
         if let lowest = marks.lowest {
             droppedThrough = try inbox.programs.dropOldest(last: marks.last, lowest: lowest)
         }
@@ -156,11 +163,12 @@ struct PushBatch {
         _ notification: Notification, at place: Int
     ) throws(StoreError) -> Inbox.Insertion {
         let number = desktops[place].number
-        let insertion = try inbox.insert(notification, from: number, arrival: marks.last + 1)
+        let insertion = try inbox.insert(notification, from: number, push: (self.row &+ 1, marks.last + 1))
         let row: Int64
         switch insertion {
         case .inserted(let inserted):
             row = inserted
+            self.row = inserted
             desktops[place].added += 1
             if !notification.read { desktops[place].unread += 1 }
             if row % Self.prunedTogether == 0 { prunedAt = notification.receivedAt }
@@ -211,7 +219,7 @@ struct PushBatch {
         _ rows: [Replaced], of desktop: Int64, keepingForPrograms: Bool = false
     ) throws(StoreError) {
         // They may be part of this batch: the trigger subtracts what `finish` adds, so the count needs its row.
-        try connection.execute("INSERT OR IGNORE INTO inbox_count VALUES (?, 0, 0)", [.integer(desktop)])
+        try connection.execute("INSERT OR IGNORE INTO push_count (peer) VALUES (?)", [.integer(desktop)])
         for old in rows {
             if keepingForPrograms, keeps(old) {
                 // Nothing replaces it again.

@@ -56,7 +56,6 @@ package struct PushIntake<Extra: Sendable> {
         var marks = SealMarks(connection)
         var outcome = Outcome()
         outcome.waiting.after = batch.marks.last
-        var numbers: [Number] = []
         // Desktops of which a numbered item was refused: what comes after it would be a gap.
         var refused: [PeerID] = []
         for item in items {
@@ -69,13 +68,13 @@ package struct PushIntake<Extra: Sendable> {
             outcome.taken.append(taken)
             guard isNumbered else { continue }
             switch taken.verdict {
-            case .stored, .duplicate, .confirmed: numbers.note(item.item)
+            case .stored, .duplicate, .confirmed:
+                if let seq = item.item.seq { try batch.note(seq, of: item.item.desktop) }
             case .full, .replayed, .behind: refused.append(item.item.desktop)
             }
         }
         try batch.finish(hostTakes: hostTakes, pruning: pruning)
         try marks.save()
-        for number in numbers { try ReceivedPushes(connection).set(number.seq, of: number.desktop) }
         outcome.waiting.last = batch.marks.last
         outcome.waiting.offered = batch.marks.offered
         outcome.waiting.droppedThrough = batch.droppedThrough
@@ -132,23 +131,6 @@ package struct NewlyWaiting: Sendable, Equatable {
 
     mutating func add(_ entry: Inbox.Entry, replacing replaced: [Int64: NotificationID]) {
         pushes.append(Push(entry: entry, replaced: replaced))
-    }
-}
-
-/// The number through which a desktop's pushes are stored.
-private struct Number {
-    let desktop: PeerID
-    var seq: Int64
-}
-
-extension [Number] {
-    fileprivate mutating func note(_ item: PushReceiver.Item) {
-        guard let seq = item.seq else { return }
-        if let index = firstIndex(where: { $0.desktop == item.desktop }) {
-            self[index].seq = Swift.max(self[index].seq, seq)
-        } else {
-            append(Number(desktop: item.desktop, seq: seq))
-        }
     }
 }
 

@@ -18,5 +18,8 @@ package struct SQLText {
         hasCondition = true
     }
 
-    package mutating func add(_ suffix: String) { sql += suffix }
+    package mutating func add(_ suffix: String, _ values: [Value] = []) {
+        sql += suffix
+        self.values += values
+    }
 }

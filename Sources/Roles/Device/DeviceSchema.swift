@@ -74,7 +74,7 @@ enum DeviceSchema {
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE inbox_indexed (low INTEGER PRIMARY KEY, high INTEGER NOT NULL) STRICT;
         CREATE TABLE inbox (
-            row INTEGER PRIMARY KEY AUTOINCREMENT,
+            row INTEGER PRIMARY KEY,
             -- The number of its peer.
             desktop INTEGER NOT NULL,
             id TEXT NOT NULL,
@@ -105,44 +105,9 @@ enum DeviceSchema {
             replaces TEXT, hint INTEGER NOT NULL DEFAULT 0, hint_number INTEGER,
             UNIQUE (desktop, id)
         ) STRICT;
-        CREATE INDEX inbox_newest ON inbox(created_at);
-        CREATE INDEX inbox_of ON inbox(desktop, created_at);
-        CREATE INDEX inbox_unread ON inbox(desktop, created_at) WHERE read = 0 AND hidden = 0;
         CREATE INDEX inbox_arrival ON inbox(arrival) WHERE arrival > 0;
         CREATE INDEX inbox_collapse ON inbox(desktop, collapse_key) WHERE collapse_key IS NOT NULL;
         CREATE INDEX inbox_withdrawn ON inbox(arrival) WHERE hidden = 2;
-        CREATE TABLE inbox_host (
-            one INTEGER PRIMARY KEY CHECK (one = 1),
-            -- The arrival of the push that came last.
-            last INTEGER NOT NULL,
-            -- Every push through this arrival was handed over.
-            handed INTEGER NOT NULL,
-            -- No callback can have seen a push beyond this arrival.
-            offered INTEGER NOT NULL,
-            -- Rows whose arrival is beyond `handed`.
-            waiting INTEGER NOT NULL
-        ) STRICT;
-        CREATE TABLE inbox_count (
-            desktop INTEGER PRIMARY KEY,
-            total INTEGER NOT NULL,
-            unread INTEGER NOT NULL
-        ) STRICT;
-        CREATE TRIGGER inbox_came AFTER INSERT ON inbox WHEN new.arrival = 0 BEGIN
-            INSERT INTO inbox_count VALUES (new.desktop, 1, new.read = 0 AND new.hidden = 0)
-                ON CONFLICT (desktop) DO UPDATE SET total = total + 1, unread = unread + excluded.unread;
-        END;
-        CREATE TRIGGER inbox_shown AFTER UPDATE OF read, hidden ON inbox
-            WHEN (old.read = 0 AND old.hidden = 0) <> (new.read = 0 AND new.hidden = 0) BEGIN
-            UPDATE inbox_count SET unread = unread + iif(new.read = 0 AND new.hidden = 0, 1, -1)
-                WHERE desktop = new.desktop;
-        END;
-        CREATE TRIGGER inbox_left AFTER DELETE ON inbox BEGIN
-            UPDATE inbox_count SET total = total - 1, unread = unread - (old.read = 0 AND old.hidden = 0)
-                WHERE desktop = old.desktop;
-            UPDATE inbox_host SET waiting = waiting - 1 WHERE old.arrival > handed;
-            INSERT OR IGNORE INTO inbox_gone SELECT old.row, old.title, old.body, old.search
-                WHERE ifnull((SELECT high FROM inbox_indexed WHERE low <= old.row ORDER BY low DESC LIMIT 1), 0) >= old.row;
-        END;
         CREATE TRIGGER inbox_reworded AFTER UPDATE OF title, body, search ON inbox
             WHEN ifnull((SELECT high FROM inbox_indexed WHERE low <= old.row ORDER BY low DESC LIMIT 1), 0) >= old.row
                 AND (old.title, old.body, old.search) IS NOT (new.title, new.body, new.search) BEGIN
@@ -165,19 +130,6 @@ enum DeviceSchema {
             PRIMARY KEY (change, row)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX inbox_touched_row ON inbox_touched(row);
-        CREATE TABLE inbox_desktop (
-            desktop INTEGER PRIMARY KEY,
-            -- Unread rows of the desktop's that are not here; negative where more are here than it says.
-            beyond INTEGER NOT NULL DEFAULT 0,
-            -- Whether a refresh has reached the end of its history.
-            complete INTEGER NOT NULL DEFAULT 0,
-            refreshed_at INTEGER,
-            refresh INTEGER NOT NULL DEFAULT 0,
-            -- `created_at` of the push that came last.
-            last_push_at INTEGER,
-            -- Pushes since then may be missing: asked for, and not yet answered.
-            gap_since INTEGER
-        ) STRICT;
         CREATE TABLE inbox_program (
             -- Its place in the file of what callbacks are about to see; 0 is that of a program that does not share.
             slot INTEGER PRIMARY KEY CHECK (slot > 0),
@@ -189,10 +141,53 @@ enum DeviceSchema {
             -- Pushes that were dropped before the program got them, and that it doesn't know of yet.
             dropped INTEGER NOT NULL DEFAULT 0
         ) STRICT;
-        CREATE TABLE received_push (
-            desktop TEXT PRIMARY KEY NOT NULL,
-            last INTEGER NOT NULL
-        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE push_count (
+            -- 0 = this device; else the number of a desktop.
+            peer INTEGER PRIMARY KEY,
+            -- The arrival of the push that came last. Of a desktop: the number of its last push that is stored.
+            last INTEGER NOT NULL DEFAULT 0,
+            -- The last row of the inbox.
+            row INTEGER NOT NULL DEFAULT 0,
+            -- Every push through this arrival was handed over.
+            handed INTEGER NOT NULL DEFAULT 0,
+            -- No callback can have seen a push beyond this arrival.
+            offered INTEGER NOT NULL DEFAULT 0,
+            -- Rows whose arrival is beyond `handed`.
+            waiting INTEGER NOT NULL DEFAULT 0,
+            -- Of a desktop: its rows, those that are shown as unread, and `created_at` of its push that came last.
+            total INTEGER NOT NULL DEFAULT 0,
+            unread INTEGER NOT NULL DEFAULT 0,
+            last_push_at INTEGER
+        ) STRICT;
+        CREATE TABLE inbox_desktop (
+            desktop INTEGER PRIMARY KEY,
+            -- Unread rows of the desktop's that are not here; negative where more are here than it says.
+            beyond INTEGER NOT NULL DEFAULT 0,
+            -- Whether a refresh has reached the end of its history.
+            complete INTEGER NOT NULL DEFAULT 0,
+            refreshed_at INTEGER,
+            refresh INTEGER NOT NULL DEFAULT 0,
+            -- Pushes since then may be missing: asked for, and not yet answered.
+            gap_since INTEGER
+        ) STRICT;
+        CREATE TRIGGER inbox_came AFTER INSERT ON inbox WHEN new.arrival = 0 BEGIN
+            INSERT INTO push_count (peer, total, unread) VALUES (new.desktop, 1, new.read = 0 AND new.hidden = 0)
+                ON CONFLICT (peer) DO UPDATE SET total = total + 1, unread = unread + excluded.unread;
+            UPDATE push_count SET row = max(row, new.row) WHERE peer = 0;
+        END;
+        CREATE TRIGGER inbox_shown AFTER UPDATE OF read, hidden ON inbox
+            WHEN (old.read = 0 AND old.hidden = 0) <> (new.read = 0 AND new.hidden = 0) BEGIN
+            UPDATE push_count SET unread = unread + iif(new.read = 0 AND new.hidden = 0, 1, -1)
+                WHERE peer = new.desktop;
+        END;
+        CREATE TRIGGER inbox_left AFTER DELETE ON inbox BEGIN
+            UPDATE push_count SET total = total - 1, unread = unread - (old.read = 0 AND old.hidden = 0)
+                WHERE peer = old.desktop;
+            UPDATE push_count SET waiting = waiting - 1 WHERE peer = 0 AND old.arrival > handed;
+            INSERT OR IGNORE INTO inbox_gone SELECT old.row, old.title, old.body, old.search
+                WHERE ifnull((SELECT high FROM inbox_indexed WHERE low <= old.row ORDER BY low DESC LIMIT 1), 0) >= old.row;
+        END;
+        CREATE INDEX inbox_newest ON inbox(created_at, row, desktop, read, hidden);
         CREATE TABLE queued_command (
             row INTEGER PRIMARY KEY AUTOINCREMENT,
             id TEXT NOT NULL UNIQUE,
@@ -319,6 +314,6 @@ enum DeviceSchema {
             offered INTEGER NOT NULL, dropped INTEGER NOT NULL DEFAULT 0,
             UNIQUE (application, source)
         ) STRICT;
-        INSERT INTO inbox_host VALUES (1, 0, 0, 0, 0);
+        INSERT INTO push_count VALUES (0, 0, 0, 0, 0, 0, 0, 0, NULL);
         """
 }

@@ -20,7 +20,7 @@ import Wire
 @EventLoop
 final class DeviceSwitchboard {
     nonisolated static let migrations =
-        PairedDesktops.migrations + Inbox.migrations + ReceivedPushes.migrations + QueueTable.migrations
+        PairedDesktops.migrations + Inbox.migrations + QueueTable.migrations
         + KeptEvents.migrations + PushTokenTable.migrations + AlertTable.migrations + ReminderTable.migrations
         + PrekeyTable.migrations + PairingCopy.migrations + Applications.migrations + [InboxFeedMigration.migration]
 

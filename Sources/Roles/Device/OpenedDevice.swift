@@ -109,7 +109,7 @@ extension RoleState.Rescue {
                     """)
         ],
         salvaged: [
-            "peer", "received_push", "inbox", "inbox_host", "application", "inbox_program", "inbox_change",
+            "peer", "inbox", "push_count", "application", "inbox_program", "inbox_change",
             "inbox_touched", "desktop_settings",
             "queued_command", "known_revision", "kept_event", "reminder", "alert", "alert_beyond", "alert_preference",
             "alert_image", "push_service", "push_token_removal",
@@ -120,7 +120,7 @@ extension RoleState.Rescue {
             INSERT INTO seal_peer (peer, minimum) SELECT address, 2 FROM paired_desktop
                 WHERE secure = 1 AND address NOT IN (SELECT peer FROM seal_window)
                 ON CONFLICT (peer) DO UPDATE SET minimum = 2;
-            UPDATE inbox_host SET last = (SELECT ifnull(max(arrival), 0) FROM inbox),
-                offered = (SELECT ifnull(max(arrival), 0) FROM inbox) WHERE last = 0;
+            UPDATE push_count SET last = (SELECT ifnull(max(arrival), 0) FROM inbox),
+                offered = (SELECT ifnull(max(arrival), 0) FROM inbox) WHERE peer = 0 AND last = 0;
             """)
 }

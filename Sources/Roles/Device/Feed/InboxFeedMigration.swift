@@ -78,11 +78,14 @@ enum InboxFeedMigration {
             guard known == 0 else { return }
             try connection.execute(
                 """
-                INSERT INTO inbox(desktop, arrival, said_read, hidden, hint, replaces, \(StoredNotification.columns))
-                    VALUES (?, ?, 1, 2, ?, ?, \(StoredNotification.placeholders))
+                INSERT INTO inbox(row, desktop, arrival, said_read, hidden, hint, replaces, \(StoredNotification.columns))
+                    VALUES ((SELECT row + 1 FROM push_count WHERE peer = 0), ?, ?, 1, 2, ?, ?,
+                        \(StoredNotification.placeholders))
                 """,
                 [.integer(desktop), .integer(last), .flag(push.isHint), .optional(replaces)]
                     + StoredNotification.values(push))
+            try connection.execute(
+                "UPDATE push_count SET row = ? WHERE peer = 0", [.integer(connection.lastInsertRow)])
             // It never comes back by its key: a newer push has replaced it, or the user has deleted it.
             try connection.execute(
                 "UPDATE inbox SET collapse_key = NULL WHERE row = ?", [.integer(connection.lastInsertRow)])
@@ -103,7 +106,7 @@ enum InboxFeedMigration {
                 try connection.execute("UPDATE inbox SET arrival = ? WHERE row = ?", [.integer(last), .integer(row)])
             }
             try connection.execute(
-                "UPDATE inbox_host SET last = ?, handed = ?, offered = ?, waiting = ?",
+                "UPDATE push_count SET last = ?, handed = ?, offered = ?, waiting = ? WHERE peer = 0",
                 [.integer(last), .integer(handed), .integer(offered), .integer(Int64(waiting.count))])
         }
 

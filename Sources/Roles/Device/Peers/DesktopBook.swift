@@ -1,6 +1,7 @@
 import Alerts
 import Delivery
 import Hosting
+import Inbox
 import JSON
 import Pairing
 import Peering

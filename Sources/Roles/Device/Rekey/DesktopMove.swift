@@ -73,7 +73,6 @@ struct DesktopMove {
         else { return false }
         try PairedDesktops(connection).move(old, to: new)
         _ = try PeerNumbers(connection).move(old, to: new)
-        try ReceivedPushes(connection).move(old, to: new)
         try SettingsCache(connection).move(old, to: new)
         try AlertTable(connection).move(old, to: new)
         try KeptEvents(connection).move(old, to: new)

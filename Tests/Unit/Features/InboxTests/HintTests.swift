@@ -12,7 +12,7 @@ import Wire
 
     init() throws {
         database = try Database.open(
-            path: ":memory:", migrations: Inbox.migrations + ReceivedPushes.migrations + SealStates.migrations
+            path: ":memory:", migrations: Inbox.migrations + SealStates.migrations
         ).database
     }
 

@@ -2,6 +2,7 @@ import Delivery
 import Glibc
 @testable import Inbox
 import JSON
+import Listing
 @testable import Notifications
 import Store
 import Testing
@@ -128,23 +129,11 @@ import Wire
         arguments: [
             (
                 """
-                SELECT row FROM inbox WHERE arrival > max(5, (SELECT handed FROM inbox_host)) AND arrival > 0
+                SELECT row FROM inbox WHERE arrival > max(5, (SELECT handed FROM push_count WHERE peer = 0)) AND arrival > 0
                 ORDER BY arrival LIMIT 9
                 """, "inbox_arrival"
             ),
             ("SELECT max(arrival) FROM inbox WHERE arrival > 0", "inbox_arrival"),
-            ("SELECT desktop, count(*) FROM inbox WHERE read = 0 AND hidden = 0 GROUP BY desktop", "inbox_unread"),
-            (
-                "SELECT inbox.row FROM inbox WHERE inbox.hidden = 0 ORDER BY inbox.created_at DESC, inbox.row DESC LIMIT 9",
-                "inbox_newest"
-            ),
-            (
-                """
-                SELECT inbox.row FROM inbox
-                WHERE inbox.hidden = 0 AND inbox.desktop = (SELECT number FROM peer WHERE id = 'd')
-                ORDER BY inbox.created_at DESC, inbox.row DESC LIMIT 9
-                """, "inbox_of"
-            ),
             ("SELECT row FROM inbox WHERE arrival > 0 ORDER BY arrival DESC LIMIT 1", "inbox_arrival"),
             (
                 """
@@ -164,6 +153,29 @@ import Wire
         }
         #expect(plan.joined().contains(index), "\(plan)")
         #expect(!plan.joined().contains("TEMP B-TREE"), "\(plan)")
+    }
+
+    @Test("pages are read in order along one index, whatever they are of")
+    func pageIndex() throws {
+        let database = try open()
+        for unreadOnly in [false, true] {
+            for desktop in [nil, "d"] as [PeerID?] {
+                for (sort, before) in [(.newest, nil), (.oldest, nil), (.newest, HistoryCursor("~7.8.2.0"))]
+                    as [(HistoryQuery.Sort, HistoryCursor?)]
+                {
+                    var query = HistoryQuery()
+                    (query.sort, query.unreadOnly) = (sort, unreadOnly)
+                    let page = InboxPages.rows(query, of: desktop, words: nil, after: before)
+                    let plan = try database.run { connection throws(StoreError) in
+                        try connection.query("EXPLAIN QUERY PLAN \(page.sql)", page.values) {
+                            (row) throws(StoreError) in try row.text(3)
+                        }
+                    }.joined(separator: "\n")
+                    #expect(plan.contains("COVERING INDEX inbox_newest"), "\(plan)")
+                    #expect(!plan.contains("TEMP B-TREE"), "\(plan)")
+                }
+            }
+        }
     }
 
     @Test("an event and a history row with one key are one row; the desktop's word wins")

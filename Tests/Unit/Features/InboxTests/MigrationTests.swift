@@ -20,7 +20,7 @@ import Wire
         let script = try #require(Self.resource("inbox-0.1.sql"))
         try old.run { connection throws(StoreError) in try connection.executeScript(script) }
         old.close()
-        database = try Database.open(path: path, migrations: Inbox.migrations + ReceivedPushes.migrations).database
+        database = try Database.open(path: path, migrations: Inbox.migrations).database
     }
 
     deinit {

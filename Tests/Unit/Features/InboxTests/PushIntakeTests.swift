@@ -12,7 +12,7 @@ import Wire
 
     init() throws {
         database = try Database.open(
-            path: ":memory:", migrations: Inbox.migrations + ReceivedPushes.migrations + SealStates.migrations
+            path: ":memory:", migrations: Inbox.migrations + SealStates.migrations
         ).database
     }
 
@@ -132,7 +132,8 @@ import Wire
     @Test("a full inbox takes none, and no number after it")
     func full() throws {
         try database.run { connection throws(StoreError) in
-            try connection.execute("UPDATE inbox_host SET waiting = ?", [.integer(Inbox.waitingLimit - 1)])
+            try connection.execute(
+                "UPDATE push_count SET waiting = ? WHERE peer = 0", [.integer(Inbox.waitingLimit - 1)])
         }
         let outcome = try take([item("a", 1), item("b", 2), item("c", 3)])
         #expect(outcome.taken.map(\.verdict) == [.stored, .full, .behind])
@@ -181,10 +182,10 @@ import Wire
         try database.run { connection throws(StoreError) in
             try connection.executeScript(
                 """
-                UPDATE inbox_host SET waiting = 77, offered = 99;
-                UPDATE inbox_count SET unread = 5, total = 9 WHERE desktop = 1;
-                DELETE FROM inbox_count WHERE desktop = 2;
-                INSERT INTO inbox_count VALUES (9, 4, 4);
+                UPDATE push_count SET waiting = 77, offered = 99 WHERE peer = 0;
+                UPDATE push_count SET unread = 5, total = 9 WHERE peer = 1;
+                DELETE FROM push_count WHERE peer = 2;
+                INSERT INTO push_count (peer, total, unread) VALUES (9, 4, 4);
                 """)
         }
         #expect(try read { inbox throws(StoreError) in try inbox.counts.repair() })

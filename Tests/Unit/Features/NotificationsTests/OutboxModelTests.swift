@@ -43,7 +43,7 @@ private final class DeliveryModel {
         generator = SeededGenerator(seed: seed)
         desktop = try Database.open(path: ":memory:", migrations: History.migrations).database
         deviceStore = try Database.open(
-            path: ":memory:", migrations: Inbox.migrations + ReceivedPushes.migrations
+            path: ":memory:", migrations: Inbox.migrations
         ).database
         machine = OutboxStateMachine(Outbox.Position(last: 0, acknowledged: 0))
     }

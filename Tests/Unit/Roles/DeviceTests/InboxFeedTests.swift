@@ -64,8 +64,8 @@ import Wire
             let isWrong = try Inbox(connection).counts.repair()
             #expect(!isWrong, "the counts are kept")
             return (
-                try connection.integer("SELECT ifnull(sum(total), 0) FROM inbox_count"),
-                try connection.integer("SELECT ifnull(sum(unread), 0) FROM inbox_count")
+                try connection.integer("SELECT ifnull(sum(total), 0) FROM push_count"),
+                try connection.integer("SELECT ifnull(sum(unread), 0) FROM push_count")
             )
         }
     }

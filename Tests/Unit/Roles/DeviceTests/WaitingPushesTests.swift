@@ -24,7 +24,7 @@ import Wire
         init(_ database: Database? = nil, mark: HandoverMark? = nil) throws {
             self.database =
                 try database
-                ?? Database.open(path: ":memory:", migrations: Inbox.migrations + ReceivedPushes.migrations).database
+                ?? Database.open(path: ":memory:", migrations: Inbox.migrations).database
             let marks = try self.database.run { connection throws(StoreError) in
                 try Inbox(connection).handover.watermarks()
             }
@@ -240,7 +240,7 @@ import Wire
     /// A device that programs share, and the program that holds it.
     private func shared() throws -> (Bench, begin: () throws -> Void) {
         let database = try Database.open(
-            path: ":memory:", migrations: Inbox.migrations + ReceivedPushes.migrations
+            path: ":memory:", migrations: Inbox.migrations
         ).database
         let last = try database.run { connection throws(StoreError) in
             _ = try InboxPrograms(connection).join("a", seen: 0)

@@ -1,4 +1,4 @@
-import Delivery
+import Inbox
 import Store
 import Testing
 import Wire
@@ -6,7 +6,7 @@ import Wire
 @Suite struct ReceivedPushesTests {
     @Test("the next one is taken; what came is a duplicate, and what comes too early is a gap")
     func order() throws {
-        let database = try Database.open(path: ":memory:", migrations: ReceivedPushes.migrations).database
+        let database = try Database.open(path: ":memory:", migrations: Inbox.migrations).database
         let verdicts = try database.run { connection throws(StoreError) -> [ReceivedPushes.Verdict] in
             let pushes = ReceivedPushes(connection)
             var verdicts = [try pushes.verdict(on: 2, of: "d"), try pushes.verdict(on: 1, of: "d")]

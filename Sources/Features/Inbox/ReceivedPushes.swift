@@ -1,4 +1,4 @@
-import Notifications
+import Listing
 package import Store
 package import Wire
 
@@ -7,16 +7,15 @@ package import Wire
 /// Made for one piece of work on the store, over its connection: what it takes belongs into the transaction of the row
 /// in the inbox.
 package struct ReceivedPushes {
-    package static let migrations = [
-        Migration(
-            "delivery.received.1",
-            sql: """
-                CREATE TABLE received_push (
-                    desktop TEXT PRIMARY KEY NOT NULL,
-                    last INTEGER NOT NULL
-                ) STRICT, WITHOUT ROWID;
-                """)
-    ]
+    /// Its first table. Now the numbers are in `push_count`.
+    static let migration = Migration(
+        "delivery.received.1",
+        sql: """
+            CREATE TABLE received_push (
+                desktop TEXT PRIMARY KEY NOT NULL,
+                last INTEGER NOT NULL
+            ) STRICT, WITHOUT ROWID;
+            """)
 
     package enum Verdict: Sendable, Equatable {
         /// It is the next one.
@@ -32,7 +31,9 @@ package struct ReceivedPushes {
     package init(_ connection: Connection) { self.connection = connection }
 
     package func all() throws(StoreError) -> [PeerID: Int64] {
-        let rows = try connection.query("SELECT desktop, last FROM received_push") { (row) throws(StoreError) in
+        let rows = try connection.query(
+            "SELECT id, last FROM push_count JOIN peer ON number = push_count.peer WHERE last > 0"
+        ) { (row) throws(StoreError) in
             (PeerID(try row.text(0)), try row.integer(1))
         }
         return Dictionary(rows) { first, _ in first }
@@ -40,7 +41,7 @@ package struct ReceivedPushes {
 
     /// 0 = none yet.
     package func last(of desktop: PeerID) throws(StoreError) -> Int64 {
-        try connection.first("SELECT last FROM received_push WHERE desktop = ?", [.text(desktop.text)]) {
+        try connection.first("SELECT last FROM push_count WHERE peer = \(Inbox.number)", [.text(desktop.text)]) {
             (row) throws(StoreError) in try row.integer(0)
         } ?? 0
     }
@@ -54,8 +55,8 @@ package struct ReceivedPushes {
     /// It is stored: counted.
     package func set(_ seq: Int64, of desktop: PeerID) throws(StoreError) {
         try connection.execute(
-            "INSERT INTO received_push VALUES (?, ?) ON CONFLICT (desktop) DO UPDATE SET last = excluded.last",
-            [.text(desktop.text), .integer(seq)])
+            "INSERT INTO push_count (peer, last) VALUES (?, ?) ON CONFLICT (peer) DO UPDATE SET last = excluded.last",
+            [.integer(try PeerNumbers(connection).number(of: desktop)), .integer(seq)])
     }
 
     /// The desktop has nothing more up to there. Gives the last one now.
@@ -66,16 +67,8 @@ package struct ReceivedPushes {
         return seq
     }
 
-    /// The desktop has another key: its rows go on under that id (WireRekey, "Switch").
-    package func move(_ old: PeerID, to new: PeerID) throws(StoreError) {
-        let ids: [Value] = [.text(new.text), .text(old.text)]
-        try connection.execute(
-            "UPDATE OR REPLACE received_push SET desktop = ? WHERE desktop = ?",
-            ids)
-    }
-
     /// For a desktop that was unpaired: with the next pairing its desktop begins anew, or tells with a skip.
     package func forget(_ desktop: PeerID) throws(StoreError) {
-        try connection.execute("DELETE FROM received_push WHERE desktop = ?", [.text(desktop.text)])
+        try connection.execute("UPDATE push_count SET last = 0 WHERE peer = \(Inbox.number)", [.text(desktop.text)])
     }
 }
