@@ -3,12 +3,13 @@
 #
 #   Tests/Benchmarks/push.sh [--short | --indexing ROWS] [--json FILE]
 #
-#   --short           a small form without bounds, for the test run: every push must arrive once and in order
+#   --short           a small form for the test run, without bounds on time: every push must arrive once and in order,
+#                     and a push alone may write no more than six pages in each of its commits
 #   --indexing ROWS   only pushes beside the indexing of a history of so many rows, against pushes after it
 #   --json FILE       also writes the numbers there
 #
 # Measures latency, rate, processor time, disk syncs and writes of relay, desktop and device in three processes, with 0,
-# 10,000 and 100,000 unread rows in the inbox, beside what the machine itself needs for a commit, a sync and a hop.
+# 10,000, 20,000 and 100,000 unread rows in the inbox, beside what the machine itself needs for a commit, a sync and a hop.
 # $BELLWIRE_STAGE is the tree that bindings/c/build.sh made; default build/stage in the checkout. The databases are in
 # a new directory under $TMPDIR (default /tmp): it should be on a disk, not in memory.
 # Exit: 0 all bounds held; 1 a bound was missed; 2 a push was lost, repeated or out of order, or something could not run.

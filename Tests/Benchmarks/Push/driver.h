@@ -80,7 +80,9 @@ struct outcome {
     double rate;
     double relay_us, desktop_us, device_us; /* of processor time, for each push */
     struct counters desktop, device;        /* in a counted run, of all pushes */
-    double desktop_syncs_before_callback, device_syncs_before_callback; /* for each push */
+    /* For each push, from its call to its callback. */
+    double desktop_syncs_before_callback, device_syncs_before_callback;
+    double desktop_pages_before_callback, device_pages_before_callback;
 };
 
 /* Ends the program unless every push arrived once and in order. */

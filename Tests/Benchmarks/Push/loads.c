@@ -85,6 +85,7 @@ struct outcome run(struct trio *trio, const struct load *load)
     struct outcome outcome;
     struct counters desktop = {0, 0, 0, 0, 0}, device = {0, 0, 0, 0, 0};
     uint64_t begin, last_answer, last_arrival, received, p50, p90, p99, most, desktop_syncs, device_syncs;
+    uint64_t desktop_pages, device_pages;
     double relay_s, desktop_s, device_s, n;
     memset(&outcome, 0, sizeof outcome);
     ask(&trio->device, "expect %" PRIu64 " %" PRIu64, trio->next, load->count);
@@ -101,8 +102,10 @@ struct outcome run(struct trio *trio, const struct load *load)
         broken("the desktop's answer is '%s'", trio->desktop.line);
     trio->next += outcome.sent;
     if (sscanf(ask(&trio->device, "report %" PRIu64, trio->next),
-               "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &received,
-               &p50, &p90, &p99, &most, &last_arrival, &desktop_syncs, &device_syncs) != 8)
+               "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+               " %" SCNu64,
+               &received, &p50, &p90, &p99, &most, &last_arrival, &desktop_syncs, &device_syncs, &desktop_pages,
+               &device_pages) != 10)
         broken("the device's answer is '%s'", trio->device.line);
     if (received != outcome.sent || outcome.sent == 0)
         broken("%" PRIu64 " pushes were sent, %" PRIu64 " came", outcome.sent, received);
@@ -122,6 +125,8 @@ struct outcome run(struct trio *trio, const struct load *load)
         outcome.device = difference(trio->device.counters, &device);
         outcome.desktop_syncs_before_callback = (double)desktop_syncs / n;
         outcome.device_syncs_before_callback = (double)device_syncs / n;
+        outcome.desktop_pages_before_callback = (double)desktop_pages / n;
+        outcome.device_pages_before_callback = (double)device_pages / n;
     }
     return outcome;
 }

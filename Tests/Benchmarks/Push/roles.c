@@ -9,6 +9,7 @@
  *   device   pair TEXT                                  -> ok
  *            expect FIRST COUNT                         -> ok
  *            report UPTO                                -> COUNT P50 P90 P99 MAX LAST_NS DESKTOP_SYNCS DEVICE_SYNCS
+ *                                                          DESKTOP_PAGES DEVICE_PAGES
  *            unread COUNT                               -> the number of unread rows, once it is COUNT or more
  *            read                                       -> ok, with everything marked as read, on the desktop too
  *   both     search                                     -> ok, and a search for text runs on a thread meanwhile
@@ -160,9 +161,10 @@ static void notify(uint64_t number)
             body[i] = "All 4,711 checks have passed on every branch; "[i % 46];
     snprintf(push, sizeof push,
              "{\"title\":\"Build %" PRIu64 "\",\"body\":\"%s\",\"data\":{\"bench\":\"%" PRIu64 " %" PRIu64 " %" PRIu64
-             " %" PRIu64 "\"}}",
+             " %" PRIu64 " %" PRIu64 " %" PRIu64 "\"}}",
              number, body, number, now_ns(), counter(&desktop.counters->syncs),
-             counter(&desktop.device_counters->syncs));
+             counter(&desktop.device_counters->syncs), counter(&desktop.counters->log_pages),
+             counter(&desktop.device_counters->log_pages));
     worked(bw_desktop_notify_async(desktop.handle, push, PATIENCE_MS, answered, NULL, NULL), "bw_desktop_notify_async");
 }
 
@@ -251,18 +253,19 @@ static struct {
     uint64_t *latencies;
     size_t count, capacity;
     uint64_t desktop_syncs, device_syncs; /* before the callbacks, since `expect` */
+    uint64_t desktop_pages, device_pages;
     const struct counters *counters, *desktop_counters;
 } device;
 
 static void received(void *unused, const char *event, const char *json)
 {
-    uint64_t now = now_ns(), number, sent, desktop_syncs, device_syncs;
+    uint64_t now = now_ns(), number, sent, desktop_syncs, device_syncs, desktop_pages, device_pages;
     const char *mark = strstr(json, "\"bench\":\"");
     (void)unused;
     (void)event;
     if (mark == NULL
-        || sscanf(mark + 9, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &number, &sent, &desktop_syncs,
-                  &device_syncs) != 4)
+        || sscanf(mark + 9, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &number, &sent,
+                  &desktop_syncs, &device_syncs, &desktop_pages, &device_pages) != 6)
         broken("a push came without its mark: %s", json);
     if (number != device.next)
         broken("push %" PRIu64 " came where %" PRIu64 " was expected: lost, repeated or out of order", number,
@@ -275,6 +278,8 @@ static void received(void *unused, const char *event, const char *json)
         device.latencies[device.count++] = now - sent;
     device.desktop_syncs += counter(&device.desktop_counters->syncs) - desktop_syncs;
     device.device_syncs += counter(&device.counters->syncs) - device_syncs;
+    device.desktop_pages += counter(&device.desktop_counters->log_pages) - desktop_pages;
+    device.device_pages += counter(&device.counters->log_pages) - device_pages;
 }
 
 /* Dispatches until the predicate holds, or fails. */
@@ -312,9 +317,11 @@ static void report(uint64_t next)
     dispatch_until(has_received, next, "the arrival of every push");
     count = device.count;
     qsort(sorted, count, sizeof *sorted, by_size);
-    ANSWER("%zu %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, count,
+    ANSWER("%zu %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+           " %" PRIu64, count,
            percentile(sorted, count, 50), percentile(sorted, count, 90), percentile(sorted, count, 99),
-           percentile(sorted, count, 100), device.last, device.desktop_syncs, device.device_syncs);
+           percentile(sorted, count, 100), device.last, device.desktop_syncs, device.device_syncs, device.desktop_pages,
+           device.device_pages);
 }
 
 /* A process has one of the two roles. */
@@ -336,6 +343,7 @@ static void device_command(char *line)
             broken("push %" PRIu64 " is expected, not %" PRIu64, device.next, number);
         device.count = 0;
         device.desktop_syncs = device.device_syncs = 0;
+        device.desktop_pages = device.device_pages = 0;
         if (count > device.capacity) {
             free(device.latencies);
             device.latencies = malloc(count * sizeof *device.latencies);
