@@ -66,14 +66,14 @@ struct HistoryRuns {
     }
 
     /// All rows, as `row` and `created_at` in that order of these two.
-    static func all(_ order: String) -> String {
-        let arms = HistoryFacets(HistoryQuery()).runs.map { run in
-            """
-            SELECT row, created_at FROM history INDEXED BY history_facets WHERE source = '\(run.source.rawValue)' \
-            AND priority = \(run.priority.rawValue) AND read = \(run.read ? 1 : 0)
-            """
-        }
-        return "\(arms.joined(separator: " UNION ALL ")) ORDER BY \(order)"
+    static func all(_ order: String) -> String { "\(each.joined(separator: " UNION ALL ")) ORDER BY \(order)" }
+
+    /// Each run of all rows.
+    static let each = HistoryFacets(HistoryQuery()).runs.map { run in
+        """
+        SELECT row, created_at FROM history INDEXED BY history_facets WHERE source = '\(run.source.rawValue)' \
+        AND priority = \(run.priority.rawValue) AND read = \(run.read ? 1 : 0)
+        """
     }
 
     /// `nil` for a run that lies before the cursor as a whole.
