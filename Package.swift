@@ -225,7 +225,8 @@ targets += [
 // Shared by all test targets: relays, peers, hosts, mailboxes, programs, certificates, a seeded random generator.
 targets.append(
     .target(
-        name: "TestSupport", dependencies: ["Hosting", "Relay", "Signalling", "Transport", "Identity", "Wire", "JSON"],
+        name: "TestSupport",
+        dependencies: ["Hosting", "Peering", "Relay", "Signalling", "Transport", "Identity", "Wire", "JSON"],
         path: "Tests/Support", exclude: ["Sanitizers"]))
 
 targets += tests(

@@ -1,7 +1,7 @@
 #if DEBUG
     import Identity
     import JSON
-    import Signalling
+    package import Signalling
     import Transport
     import Wire
 
@@ -9,15 +9,15 @@
 
     /// A link to a ``MemoryRelay``: the real session state machine without a socket. Its backoff uses seed 1.
     @EventLoop
-    final class MemoryLink: RelayLink {
+    final class MemoryLink: RouteLink {
         nonisolated let registration: SignallingFrame.Register
-        private(set) var state = RelayConnectionState.offline(.stopped)
+        private(set) var state = LinkState.offline(.stopped)
 
         private let url: WebSocketURL
         private let address: String
         private let key: SigningKey?
         private let relays: MemoryRelays
-        private let handler: RelayLinkHandler
+        private let handler: RouteLinkHandler
         private var session: RelaySessionStateMachine
         private var generator = SeededGenerator(seed: 1)
         private var connection: Attachment?
@@ -25,7 +25,7 @@
 
         init(
             _ request: RelayLinkRequest, at url: WebSocketURL, in relays: MemoryRelays,
-            _ handler: @escaping RelayLinkHandler
+            _ handler: @escaping RouteLinkHandler
         ) {
             self.url = url
             address = request.url
@@ -38,11 +38,13 @@
 
         isolated deinit { connection?.leave() }
 
-        var origin: String { url.origin }
-        var isProved: Bool { session.isProved }
+        var relay: RelayFacts? {
+            RelayFacts(
+                origin: url.origin, isProved: session.isProved, absenceReporting: session.absenceReporting,
+                senderNaming: session.senderNaming)
+        }
+
         var isResting: Bool { session.isResting }
-        var absenceReporting: AbsenceReporting { session.absenceReporting }
-        var senderNaming: SenderNaming { session.senderNaming }
 
         func start() {
             if case .connect = session.start() { connect() }
@@ -83,8 +85,6 @@
         func send(to peer: PeerID, payload: JSONValue, sealed: Bool) -> SendResult {
             send(.message(SignallingFrame.Message(to: peer, payload: payload, isSealed: sealed)))
         }
-
-        func send(routed: SignallingFrame.Routed) -> SendResult { send(.routed(routed)) }
 
         private func send(_ frame: SignallingFrame) -> SendResult {
             guard state.isOnline, session.connectionState.isOnline, let connection, connection.isOpen else {
@@ -203,6 +203,11 @@
             state = session.connectionState
             handler(self, .stateChanged(state))
         }
+    }
+
+    extension RouteLink {
+        /// Whether a link to a relay rests; `nil` = it is of another kind.
+        package var rests: Bool? { (self as? RelayConnection)?.isResting ?? (self as? MemoryLink)?.isResting }
     }
 
     /// One connection between a link and a relay. Frames arrive in a later turn of the loop, in order.

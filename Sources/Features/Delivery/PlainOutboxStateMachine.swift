@@ -43,7 +43,7 @@ package struct PlainOutboxStateMachine: Sendable {
     }
 
     private struct Hearing: Sendable, Equatable {
-        let url: String
+        let route: RouteID
         let at: UInt64
     }
 
@@ -73,7 +73,9 @@ package struct PlainOutboxStateMachine: Sendable {
     private var isSettling = false
     /// When something that a connection did not take is tried again.
     private var retryAt: UInt64?
-    private var relay = (url: "", reporting: AbsenceReporting.reports)
+    /// The route over which it is reached; `nil` = none yet.
+    private var route: RouteID?
+    private var reporting = AbsenceReporting.reports
     private var lastHeard: Hearing?
 
     package init(_ position: Outbox.Position) {
@@ -159,18 +161,18 @@ package struct PlainOutboxStateMachine: Sendable {
     }
 
     /// Something came from it, or its relay says that it is there.
-    package mutating func heard(over url: String? = nil, now: UInt64) -> [Action] {
+    package mutating func heard(over route: RouteID? = nil, now: UInt64) -> [Action] {
         // What comes right after a registration may have been stored.
-        if let url, relay != (url, .unknown) { lastHeard = Hearing(url: url, at: now) }
+        if let route, self.route != route || reporting != .unknown { lastHeard = Hearing(route: route, at: now) }
         if isSilent, isFresh(now) { confirm(now) }
         guard presence != .assumed else { return isSilent ? pump(now) : [] }
         presence = .assumed
         return pump(now)
     }
 
-    /// The phone is reached over this relay now, or it has turned out whether the relay reports absent peers.
-    package mutating func routed(over url: String, _ reporting: AbsenceReporting, now: UInt64) -> [Action] {
-        relay = (url, reporting)
+    /// The phone is reached over this route now, or the route has shown whether it reports absent peers.
+    package mutating func routed(over route: RouteID, _ reporting: AbsenceReporting, now: UInt64) -> [Action] {
+        (self.route, self.reporting) = (route, reporting)
         switch reporting {
         case .unknown: lastHeard = nil
         case .reports: confirm(now)
@@ -242,7 +244,7 @@ package struct PlainOutboxStateMachine: Sendable {
 
     /// How many more may be written now.
     private func room(_ now: UInt64) -> Int {
-        switch relay.reporting {
+        switch reporting {
         case .unknown: return 0
         case .silent: return isHeardLately(now) ? max(0, Self.window - written.count) : 0
         case .reports: break
@@ -256,14 +258,14 @@ package struct PlainOutboxStateMachine: Sendable {
 
     private func isOpen(_ now: UInt64) -> Bool { isReachable && returned == 0 && !isSettling && room(now) > 0 }
 
-    private var isSilent: Bool { relay.reporting == .silent }
+    private var isSilent: Bool { reporting == .silent }
 
     private func isFresh(_ now: UInt64) -> Bool { isHeard(within: Self.freshTime, now) }
 
     private func isHeardLately(_ now: UInt64) -> Bool { isHeard(within: Self.presenceTime, now) }
 
     private func isHeard(within time: UInt64, _ now: UInt64) -> Bool {
-        guard let lastHeard, lastHeard.url == relay.url else { return false }
+        guard let lastHeard, lastHeard.route == route else { return false }
         return now < lastHeard.at &+ time
     }
 

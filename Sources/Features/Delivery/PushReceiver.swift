@@ -61,7 +61,7 @@ package struct PushReceiver: Sendable {
         /// Commit these, in one transaction, and say what came of it: ``committed(_:)`` or ``failed()``.
         case commit([Item])
         /// Tell the desktop that its pushes through this number are stored.
-        case acknowledge(PeerID, through: Int64, over: String?)
+        case acknowledge(PeerID, through: Int64, over: RouteID?)
         case drop(ReceivedPush, Drop)
     }
 
@@ -201,7 +201,7 @@ package struct PushReceiver: Sendable {
     package mutating func committed(_ verdicts: [Verdict]) -> [Action] {
         let items = underWay
         underWay = []
-        var due: [(place: Int, route: String?)] = []
+        var due: [(place: Int, route: RouteID?)] = []
         var refused: [Int] = []
         for (index, waiting) in items.enumerated() {
             // A missing verdict is the carrier's fault, not a peer's: the item counts as refused.
@@ -276,7 +276,7 @@ package struct PushReceiver: Sendable {
         return [.commit(underWay.map(\.item))]
     }
 
-    private func acknowledgement(_ place: Int, _ route: String?) -> Action {
+    private func acknowledgement(_ place: Int, _ route: RouteID?) -> Action {
         .acknowledge(desktops[place].id, through: desktops[place].committed, over: route)
     }
 
@@ -354,7 +354,7 @@ extension PushReceiver.Item {
     }
 
     /// What is committed with it, and where it came from.
-    fileprivate var number: (Int64, String?) {
+    fileprivate var number: (Int64, RouteID?) {
         switch self {
         case .push(let push): (push.seq ?? 0, push.route)
         case .skip(let skip): (skip.through, skip.route)

@@ -14,14 +14,14 @@ package struct ReceivedPush: Sendable {
     package let hintNumber: Int64?
     /// To be saved in the transaction of its row; `nil` = it came in plain text.
     package let mark: SealMark?
-    /// The relay that it came over; `nil` = none.
-    package let route: String?
+    /// The route that it came over; `nil` = none.
+    package let route: RouteID?
     /// Names the call, or the desktop's request, that waits for what becomes of it.
     package var ticket: UInt64?
 
     package init(
         desktop: PeerID, notification: Notification, seq: Int64? = nil, hintNumber: Int64? = nil,
-        mark: SealMark? = nil, route: String? = nil, ticket: UInt64? = nil
+        mark: SealMark? = nil, route: RouteID? = nil, ticket: UInt64? = nil
     ) {
         self.desktop = desktop
         self.notification = notification
@@ -38,9 +38,9 @@ package struct ReceivedSkip: Sendable, Equatable {
     package let desktop: PeerID
     package let through: Int64
     package let mark: SealMark
-    package let route: String?
+    package let route: RouteID?
 
-    package init(desktop: PeerID, through: Int64, mark: SealMark, route: String? = nil) {
+    package init(desktop: PeerID, through: Int64, mark: SealMark, route: RouteID? = nil) {
         self.desktop = desktop
         self.through = through
         self.mark = mark

@@ -10,7 +10,7 @@ package import Wire
 /// `reconnectNow` cause. It may call anything here. Letting go of the connection ends it.
 @EventLoop
 package final class RelayConnection {
-    package typealias Handler = @EventLoop (RelayConnection, RelayEvent) -> Void
+    package typealias Handler = @EventLoop (RelayConnection, LinkEvent) -> Void
 
     /// The longest frame that is sent, in bytes: 1 MiB less the space for what a relay adds (Wire, "Frames").
     package static let maximumFrame = (1 << 20) - (1 << 10)
@@ -20,7 +20,7 @@ package final class RelayConnection {
     package let url: WebSocketURL
     package nonisolated let registration: SignallingFrame.Register
     /// As it was told last.
-    package private(set) var state: RelayConnectionState = .offline(.stopped)
+    package private(set) var state: LinkState = .offline(.stopped)
 
     /// Whether the relay has asked for a proof of our id, and taken it: only then it gives us sealed messages.
     package var isProved: Bool { machine.isProved }
@@ -272,7 +272,7 @@ extension RelayConnection {
         tell(machine.connectionState)
     }
 
-    private func tell(_ newState: RelayConnectionState) {
+    private func tell(_ newState: LinkState) {
         guard newState != state else { return }
         state = newState
         handler(self, .stateChanged(newState))

@@ -9,7 +9,7 @@ extension RelaySessionStateMachine {
         case online
         /// Send the registration with a proof over this nonce, or call ``cannotProve(_:now:using:)``.
         case prove(nonce: String)
-        case deliver(RelayEvent)
+        case deliver(LinkEvent)
         /// The relay has lost the registration: send it again. The session goes on.
         case registerAgain(SignallingFrame.Register)
         /// Send this over a second connection that registers nothing, or call ``strangerRefused(now:)``.
@@ -214,7 +214,7 @@ extension RelaySessionStateMachine {
         }
         return .deliver(
             .message(
-                RelayMessage(
+                PeerMessage(
                     from: from, payload: message.payload, timestamp: message.timestamp, delivery: delivery,
                     isSealed: message.isSealed)))
     }

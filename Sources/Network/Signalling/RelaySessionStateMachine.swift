@@ -75,7 +75,7 @@ package struct RelaySessionStateMachine: Sendable {
         }
     }
 
-    package var connectionState: RelayConnectionState {
+    package var connectionState: LinkState {
         switch state {
         case .stopped: .offline(.stopped)
         case .suspended: .offline(.suspended)
@@ -151,7 +151,7 @@ extension RelaySessionStateMachine {
         case sendPing
         /// Send this probe.
         case probe(SignallingFrame)
-        case deliver(RelayEvent)
+        case deliver(LinkEvent)
         /// Close the connection; the next attempt comes at ``deadline``.
         case drop(OfflineReason)
         case none

@@ -27,17 +27,20 @@ package final class Desktop: Role, KeyOwner {
 
     /// Opens the state directory, the key and the database. Blocks the caller.
     ///
-    /// - Parameter links: how it connects to relays; `nil` = with WebSockets.
+    /// - Parameters:
+    ///   - links: how it connects to relays; `nil` = with WebSockets.
+    ///   - kinds: kinds of routes beside relays.
     package static func open(
-        _ options: String?, _ channel: HostChannel, links: RelayLinkMaker? = nil
+        _ options: String?, _ channel: HostChannel, links: RelayLinkMaker? = nil, kinds: [RouteKind] = []
     ) throws(HostError) -> (Desktop, threaded: Bool) {
         let options = try DesktopOptions(parsing: options)
-        return (try open(options, nil, channel, links: links), options.common.isThreaded)
+        return (try open(options, nil, channel, links: links, kinds: kinds), options.common.isThreaded)
     }
 
     /// - Parameter directory: the state directory, where it is locked already.
     static func open(
-        _ options: DesktopOptions, _ directory: StateDirectory?, _ channel: HostChannel, links: RelayLinkMaker? = nil
+        _ options: DesktopOptions, _ directory: StateDirectory?, _ channel: HostChannel, links: RelayLinkMaker? = nil,
+        kinds: [RouteKind] = []
     ) throws(HostError) -> Desktop {
         var stored: StoredDesktop?
         let state = try RoleState.open(
@@ -68,7 +71,7 @@ package final class Desktop: Role, KeyOwner {
                 stored.devices, outboxes: stored.outboxes,
                 reminders: UnpairReminders(stored.notices, strangers: state.rescue.hasLostPairings)),
             host: HostReports(channel, unread: stored.unread),
-            links: links ?? .webSockets(trusting: options.common.caFile))
+            links: links ?? .webSockets(trusting: options.common.caFile), kinds: kinds)
         EventLoop.post { core.open() }
         return Desktop(core, state)
     }

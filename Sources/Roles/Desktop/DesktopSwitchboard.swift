@@ -45,7 +45,7 @@ final class DesktopSwitchboard {
     private(set) lazy var outboxes = OutboxSender(
         database: store.database, devices: devices, epoch: channel.epoch,
         send: { [weak self] payload, device in self?.sender.send(payload, to: device) ?? .offline },
-        isUp: { [routes] url in routes.isOnline(url) }, output: { [weak self] output in self?.carryOut(output) })
+        isUp: { [routes] in routes.isOnline($0) }, output: { [weak self] output in self?.carryOut(output) })
     private(set) lazy var pairing = DesktopPairing(
         as: context.identity, context.options, devices: devices, links: context.links,
         send: { [weak self] message in self?.sender.send(message) ?? 0 }, isRevoked: channel.isRevoked,
@@ -64,15 +64,12 @@ final class DesktopSwitchboard {
 
     nonisolated init(
         _ options: DesktopOptions, _ state: RoleState, relay: EmbeddedRelay, devices: DeviceBook, host: HostReports,
-        links: RelayLinkMaker
+        links: RelayLinkMaker, kinds: [RouteKind]
     ) {
         context = DesktopContext(options, key: state.key, links: links)
         store = DeviceStore(database: state.database)
         (self.devices, self.host, self.relay) = (devices, host, relay)
-        let registration = SignallingFrame.Register(
-            peerID: context.identity.did, deviceType: .desktop,
-            deviceInfo: ["name": .string(options.common.name), "platform": .string(options.common.platform)])
-        routes = Routes(.desktop, links: links, registration: registration, provingWith: state.key)
+        routes = Routes(.desktop, of: context.identity.did, kinds: kinds + [context.relays])
         channel = PeerChannel(key: state.key, seal: state.seal, database: state.database, role: .responder)
     }
 
@@ -185,78 +182,79 @@ final class DesktopSwitchboard {
 
     private func received(_ event: RouteEvent) {
         switch event {
-        case .message(let message, let url): received(message, over: url)
-        case .linkChanged(let url, let state):
-            host.log(.info, state.summary(of: url))
-            if state.isOnline { reminders.connected(to: url) }
+        case .message(let message, let route): received(message, over: route)
+        case .linkChanged(let route, let state):
+            host.log(.info, state.summary(of: routes.address(of: route)))
+            if state.isOnline { reminders.connected(over: route) }
             if state.isOnline { channel.moves.connected() }
-            if state.isOnline { commands.settled(url, routes.naming(of: url)) }
+            if state.isOnline { commands.settled(route, routes.naming(of: route)) }
             pairing.relaysChanged(DesktopPairing.Relays(routes, relay, common: context.options.common.relayURL))
-        case .reachable(let device, let url): outboxes.connected(device, over: url)
-        case .absenceReporting(let device, let reporting, let url): outboxes.routed(device, over: url, reporting)
-        case .senderNaming(let naming, let url):
-            commands.settled(url, naming)
+        case .reachable(let device, let route): outboxes.connected(device, over: route)
+        case .absenceReporting(let device, let reporting, let route): outboxes.routed(device, over: route, reporting)
+        case .senderNaming(let naming, let route):
+            commands.settled(route, naming)
             if naming == .bySender { host.devices(devices.json) }
-        case .peerOnline(let device, let url):
-            outboxes.heard(device, over: url)
+        case .peerOnline(let device, let route):
+            outboxes.heard(device, over: route)
             channel.moves.begun(device)
         case .lost(let device, .disconnected): outboxes.disconnected(device)
         case .lost(let device, .absent): outboxes.wentOffline(device)
-        case .peerOffline(let peer, let url):
+        case .peerOffline(let peer, let route):
             // Also if it was reported offline before: a newer request may wait for an answer.
-            if routes.isAbsent(peer) { outboxes.wasCalledAbsent(peer) } else { outboxes.wasReturned(peer, over: url) }
-            pairing.peerOffline(peer, over: url)
+            if routes.isAbsent(peer) { outboxes.wasCalledAbsent(peer) } else { outboxes.wasReturned(peer, over: route) }
+            pairing.peerOffline(peer, over: route)
         case .connectionChanged(_, let connection): host.post(.connectionChanged, connection)
-        case .refused(let text, let url):
-            host.log(.warning, "the relay \(WebSocketURL.loggable(url)) refused a frame")
-            pairing.relayRefused(text, over: url)
-        case .malformed(let error, let url): host.dropped(frame: error, over: url)
-        case .invalidURL(let url, let why): host.log(.error, "invalid relay URL \(WebSocketURL.loggable(url)): \(why)")
+        case .refused(let text, let route):
+            host.log(.warning, "the relay \(WebSocketURL.loggable(routes.address(of: route))) refused a frame")
+            pairing.relayRefused(text, over: route)
+        case .malformed(let error, let route): host.dropped(frame: error, from: routes.address(of: route))
+        case .invalid(let route, let why):
+            host.log(.error, "invalid relay URL \(WebSocketURL.loggable(routes.address(of: route))): \(why)")
         }
     }
 
-    private func received(_ message: RelayMessage, over url: String) {
-        if pairing.hold(message, over: url) { return }
+    private func received(_ message: PeerMessage, over route: RouteID) {
+        if pairing.hold(message, over: route) { return }
         let device = devices[message.from]
         switch channel.open(
-            message, of: .init(device), mayPair: pairing.mayPair(message.from), over: routes.link(url))
+            message, of: .init(device), mayPair: pairing.mayPair(message.from), over: routes.link(route))
         {
-        case .ofPeer(let frame): if let device { received(frame, from: device, over: url) }
-        case .ofStranger(let frame): receivedFromStranger(frame, over: url)
-        case .plainOfSecure(let frame): pairing.received(frame, isOfSecurePeer: true, over: url)
+        case .ofPeer(let frame): if let device { received(frame, from: device, over: route) }
+        case .ofStranger(let frame): receivedFromStranger(frame, over: route)
+        case .plainOfSecure(let frame): pairing.received(frame, isOfSecurePeer: true, over: route)
         case .stale(let frame):
-            if !pairing.received(frame, isOfSecurePeer: false, over: url) { channel.countReplay() }
+            if !pairing.received(frame, isOfSecurePeer: false, over: route) { channel.countReplay() }
         case .handled, .counted(.revoked): break
         case .counted(.unknownSender):
-            reminders.spoke(message.from, over: url, asStranger: !pairing.isTelling(message.from))
+            reminders.spoke(message.from, over: route, asStranger: !pairing.isTelling(message.from))
         case .counted(.unopened(let error)): host.log(.warning, "dropped a sealed frame: \(error.message)")
         }
     }
 
-    private func receivedFromStranger(_ frame: Incoming, over url: String) {
+    private func receivedFromStranger(_ frame: Incoming, over route: RouteID) {
         let payload = Payload(decoding: frame.payload)
-        if pairing.received(frame, isOfSecurePeer: false, over: url) {
+        if pairing.received(frame, isOfSecurePeer: false, over: route) {
             if frame.isLive { devices.noteClock(ofCandidate: frame.from, frame.sealedAt) }
             return
         }
         if payload.isAck { return }
         channel.countUnknownSender()
         if frame.isSealed {
-            if !pairing.isTelling(frame.from) { reminders.spoke(frame.from, over: url, asStranger: true) }
+            if !pairing.isTelling(frame.from) { reminders.spoke(frame.from, over: route, asStranger: true) }
             return
         }
         if case .request(let request) = payload {
-            respond(.error(.notPaired), to: DeviceRequest(request.answerable, ofStranger: frame.from, over: url))
+            respond(.error(.notPaired), to: DeviceRequest(request.answerable, ofStranger: frame.from, over: route))
         }
     }
 
-    private func received(_ frame: Incoming, from device: PairedDevice, over url: String) {
+    private func received(_ frame: Incoming, from device: PairedDevice, over route: RouteID) {
         let (did, mark) = (device.did, frame.mark)
         let payload = Payload(decoding: frame.payload)
-        if payload.isOfPairing { pairing.received(frame, isOfSecurePeer: device.isSecure, over: url) }
+        if payload.isOfPairing { pairing.received(frame, isOfSecurePeer: device.isSecure, over: route) }
         let isPresent = frame.isLive && (frame.isSealed || !payload.isAck)
-        routes.heard(did, over: url, isLive: isPresent)
-        if isPresent { outboxes.heard(did, over: url) }
+        routes.heard(did, over: route, isLive: isPresent)
+        if isPresent { outboxes.heard(did, over: route) }
         if frame.isLive { devices.noteClock(of: did, frame.sealedAt) }
         switch DeviceMessage(payload, from: device, mark) {
         case .position(let seq, let epoch, let isHello, let mark):
@@ -265,12 +263,12 @@ final class DesktopSwitchboard {
             records.touch(device, request.form)
             guard let session = devices.session(did) else { return }
             commands.received(
-                request, from: device, session, over: url, naming: routes.naming(of: url), mark: mark,
+                request, from: device, session, over: route, naming: routes.naming(of: route), mark: mark,
                 roster: devices.roster, at: .now)
         case .malformedRequest(let request, let description):
             host.dropped("a device's payload: \(description)")
             guard let session = devices.session(did) else { return }
-            let asked = DeviceRequest(request, from: device, session, over: url)
+            let asked = DeviceRequest(request, from: device, session, over: route)
             once(mark) { core in core.respond(.error(RemoteError(.invalidRequest, description)), to: asked) }
         case .malformed(let description):
             host.dropped(description)
@@ -283,7 +281,7 @@ final class DesktopSwitchboard {
             // Each is an event for the host: they count as commands do.
             guard commands.allows(did) else { return once(mark) }
             once(mark) { core in core.host.presented(receipt, by: did) }
-        case .heartbeat(let heartbeat): if frame.isLive { sender.acknowledge(heartbeat, of: did, over: url) }
+        case .heartbeat(let heartbeat): if frame.isLive { sender.acknowledge(heartbeat, of: did, over: route) }
         case .forHost(let type, let fields): once(mark) { core in core.host.command(type, fields, from: did) }
         case .ignored: once(mark)
         }
@@ -372,8 +370,8 @@ final class DesktopSwitchboard {
     private func carryOut(_ output: DesktopPairing.Output) {
         switch output {
         case .report(let data): host.post(.pairingChanged, data)
-        case .receiveAgain(let message, let url): received(message, over: url)
-        case .malformedFrame(let error, let url): host.dropped(frame: error, over: url)
+        case .receiveAgain(let message, let route): received(message, over: route)
+        case .malformedFrame(let error, let route): host.dropped(frame: error, from: routes.address(of: route))
         case .revokedFrame: channel.countRevoked()
         case .withdraw(let peer):
             guard !devices.isSecure(peer) else { return }
@@ -384,7 +382,7 @@ final class DesktopSwitchboard {
                 pairing.stored(record, result) { device, mark in
                     if device.isSecure { channel.keep(device.did, since: mark, presharedKey: record.presharedKey) }
                     take(device)
-                    if let url = record.url { routes.heard(device.did, over: url, isLive: false) }
+                    if let route = record.route { routes.heard(device.did, over: route, isLive: false) }
                 }
                 if devices.contains(record.peer.did) { host.devices(devices.json) }
             }

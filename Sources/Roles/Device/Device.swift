@@ -29,12 +29,14 @@ package final class Device: Role, KeyOwner {
 
     /// Opens the state directory, the key and the database. Blocks the caller.
     ///
-    /// - Parameter links: makes the connections to relays; `nil` = over the network.
+    /// - Parameters:
+    ///   - links: makes the connections to relays; `nil` = over the network.
+    ///   - kinds: kinds of routes beside relays.
     package static func open(
-        _ options: String?, _ channel: HostChannel, links: RelayLinkMaker? = nil
+        _ options: String?, _ channel: HostChannel, links: RelayLinkMaker? = nil, kinds: [RouteKind] = []
     ) throws(HostError) -> (Device, threaded: Bool) {
         let options = try DeviceOptions(parsing: options)
-        return (try open(options, nil, channel, nil, links: links), options.common.isThreaded)
+        return (try open(options, nil, channel, nil, links: links, kinds: kinds), options.common.isThreaded)
     }
 
     /// - Parameters:
@@ -42,7 +44,7 @@ package final class Device: Role, KeyOwner {
     ///   - spool: of a device that programs share; `nil` = the program takes its stored events from ``sources``.
     static func open(
         _ options: DeviceOptions, _ directory: StateDirectory?, _ channel: HostChannel, _ spool: EventSpool?,
-        links: RelayLinkMaker? = nil
+        links: RelayLinkMaker? = nil, kinds: [RouteKind] = []
     ) throws(HostError) -> Device {
         let common = options.common
         var opened: OpenedDevice?
@@ -66,7 +68,8 @@ package final class Device: Role, KeyOwner {
         // Data that only opening needs.
         linux_trim_heap()
         channel.report(state.rescue)
-        let core = DeviceSwitchboard(opened, links: links ?? .webSockets(trusting: common.caFile))
+        let relays = opened.context.relays(links ?? .webSockets(trusting: common.caFile))
+        let core = DeviceSwitchboard(opened, over: kinds + [relays])
         for name in opened.waiting { channel.waits(name) }
         EventLoop.post {
             core.channel.moves.attach(to: core.routes, peers: core.desktops.movable) { [weak core] in core?.act($0) }

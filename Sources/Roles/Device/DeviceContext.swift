@@ -27,11 +27,12 @@ struct DeviceContext: Sendable {
         deviceID = did.bellwireDeviceID
     }
 
-    /// What relays are told of it.
-    var registration: SignallingFrame.Register {
+    /// Relays, and what they are told of it.
+    func relays(_ links: RelayLinkMaker) -> RouteKind {
         let (name, platform) = (options.common.name, options.common.platform)
-        return SignallingFrame.Register(
+        let registration = SignallingFrame.Register(
             peerID: did, deviceType: .mobile, deviceInfo: ["name": .string(name), "platform": .string(platform)])
+        return .relays(links, registration: registration, provingWith: key)
     }
 
     /// Works on the store and comes back to the loop.

@@ -61,10 +61,10 @@ final class DeviceSwitchboard {
     var sender: DesktopSender { DesktopSender(context: context, desktops: desktops, routes: routes, channel: channel) }
 
     nonisolated var context: DeviceContext { opened.context }
-    nonisolated init(_ opened: OpenedDevice, links: RelayLinkMaker) {
+    nonisolated init(_ opened: OpenedDevice, over kinds: [RouteKind]) {
         self.opened = opened
         let context = opened.context
-        routes = Routes(.device, links: links, registration: context.registration, provingWith: context.key)
+        routes = Routes(.device, of: context.did, kinds: kinds)
         channel = PeerChannel(key: context.key, seal: opened.seal, database: context.database, role: .initiator)
         desktops = DesktopBook(opened.desktops, context, channel)
     }
@@ -145,10 +145,10 @@ final class DeviceSwitchboard {
 
     private func act(_ event: RouteEvent) {
         switch event {
-        case .linkChanged(let url, let state):
-            context.channel.log(.info, state.summary(of: url))
-            if state.isOnline { connected(to: url) } else { tokens.disconnected(url) }
-            pairing.flows.linkChanged(url, state)
+        case .linkChanged(let route, let state):
+            context.channel.log(.info, state.summary(of: routes.address(of: route)))
+            if state.isOnline { connected(over: route) } else { tokens.disconnected(route) }
+            pairing.flows.linkChanged(route, state)
         case .reachable(let peer, _):
             tokens.tell(peer)
             commands.back(peer)
@@ -160,37 +160,37 @@ final class DeviceSwitchboard {
             context.channel.post(HostEvent(.connectionChanged, desktop: peer.text, data: connection))
         case .lost(_, .absent), .connectionChanged(nil, _), .absenceReporting: break
         case .senderNaming(let naming, _): if naming == .bySender { tellDesktops() }
-        case .message(let message, let url): received(message, over: url)
-        case .peerOffline(let peer, let url):
-            tokens.wasCalledAbsent(peer, over: url)
-            pairing.flows.peerOffline(peer, over: url)
-            commands.absent(peer, over: url)
+        case .message(let message, let route): received(message, over: route)
+        case .peerOffline(let peer, let route):
+            tokens.wasCalledAbsent(peer, over: route)
+            pairing.flows.peerOffline(peer, over: route)
+            commands.absent(peer, over: route)
         case .peerOnline(let peer, _):
             guard let session = desktops.peers[peer] else { return }
             tokens.cameBack(peer, lastFrameAt: session.lastFrameAt)
             commands.back(peer)
             queue.check(peer)
-        case .refused(let text, let url):
-            frames.refused(by: routes.link(url)?.origin ?? url)
-            pairing.flows.relayRefused(text, over: url)
-        case .malformed(let error, let url): frames.dropped(error, from: routes.link(url)?.origin ?? url)
-        case .invalidURL(_, let message): context.channel.problem("invalid_url", message)
+        case .refused(let text, let route):
+            frames.refused(by: routes.origin(of: route))
+            pairing.flows.relayRefused(text, over: route)
+        case .malformed(let error, let route): frames.dropped(error, from: routes.origin(of: route))
+        case .invalid(_, let message): context.channel.problem("invalid_url", message)
         }
     }
 
-    /// Registered there: each sealed desktop that is reached over it hears which push was stored last, and sends what
+    /// The route is up: each sealed desktop that is reached over it hears which push was stored last, and sends what
     /// comes after. What was learned about desktops on the connection before is void.
-    private func connected(to url: String) {
-        desktops.worked(url)
+    private func connected(over route: RouteID) {
+        desktops.worked(routes.address(of: route))
         channel.moves.connected()
-        for peer in routes.peers(over: url) {
+        for peer in routes.peers(over: route) {
             desktops.peers[peer]?.lacksSkill = false
             desktops.peers[peer]?.lane.connected()
-            sender.registered(peer, over: url)
-            sender.sayHello(pushes.hello(to: peer), to: peer, over: url)
+            sender.registered(peer, over: route)
+            sender.sayHello(pushes.hello(to: peer), to: peer, over: route)
             tokens.tell(peer)
             // For the others `reachable` follows.
-            if routes.bestRoute(of: peer) != url { queue.check(peer) }
+            if routes.bestRoute(of: peer) != route { queue.check(peer) }
         }
     }
 
@@ -215,26 +215,26 @@ final class DeviceSwitchboard {
 
     // MARK: Frames
 
-    private func received(_ message: RelayMessage, over url: String) {
+    private func received(_ message: PeerMessage, over route: RouteID) {
         // Frames from a desktop wait while its pairing is being stored.
-        if pairing.flows.hold(message, over: url) { return }
+        if pairing.flows.hold(message, over: route) { return }
         switch channel.open(
             message, of: .init(desktops.peers.peer(message.from)), mayPair: pairing.flows.isActive,
-            over: routes.link(url))
+            over: routes.link(route))
         {
         case .ofPeer(let incoming):
-            pairing.flows.received(incoming, isOfSecurePeer: false, isRecorded: incoming.isSealed, over: url)
+            pairing.flows.received(incoming, isOfSecurePeer: false, isRecorded: incoming.isSealed, over: route)
             desktops.heard(incoming)
-            routes.heard(incoming.from, over: url, isLive: incoming.isLive)
-            frames.read(incoming, over: url)
+            routes.heard(incoming.from, over: route, isLive: incoming.isLive)
+            frames.read(incoming, over: route)
         case .ofStranger(let incoming):
-            let isTaken = pairing.flows.received(incoming, isOfSecurePeer: false, over: url)
+            let isTaken = pairing.flows.received(incoming, isOfSecurePeer: false, over: route)
             // Any message from an unencrypted desktop completes its pairing, and also goes to the program.
-            if !incoming.isSealed, pairing.flows.hold(message, over: url) { return }
+            if !incoming.isSealed, pairing.flows.hold(message, over: route) { return }
             if !isTaken { channel.countUnknownSender() }
-        case .plainOfSecure(let incoming): pairing.flows.received(incoming, isOfSecurePeer: true, over: url)
+        case .plainOfSecure(let incoming): pairing.flows.received(incoming, isOfSecurePeer: true, over: route)
         case .stale(let incoming):
-            if !pairing.flows.received(incoming, isOfSecurePeer: false, over: url) { channel.countReplay() }
+            if !pairing.flows.received(incoming, isOfSecurePeer: false, over: route) { channel.countReplay() }
         case .counted(.unknownSender), .counted(.revoked), .handled: break
         case .counted(.unopened(let error)):
             context.channel.log(.warning, "dropped a sealed frame: \(error.message)")
@@ -291,25 +291,25 @@ final class DeviceSwitchboard {
 
     private func act(_ action: DevicePairing.Action) {
         switch action {
-        case .hold(let urls): routes.hold(urls)
-        case .connect(let url): pairing.flows.connected(url, routes.connect(url))
-        case .send(let message, let url):
+        case .hold(let addresses): routes.hold(addresses)
+        case .connect(let route): pairing.flows.connected(route, routes.connect(route))
+        case .send(let message, let route):
             let sent = channel.send(
-                message.payload, to: message.peer, sealed: message.isSealed, inSession: false, over: routes.link(url))
+                message.payload, to: message.peer, sealed: message.isSealed, inSession: false, over: routes.link(route))
             pairing.flows.sent(message, relays: sent.isWritten ? 1 : 0)
-        case .sendHello(let peer, let url, let proof):
+        case .sendHello(let peer, let route, let proof):
             var hello = pushes.hello(to: peer)
             hello.proof = proof
-            _ = channel.send(hello.json, to: peer, sealed: true, inSession: false, over: routes.link(url))
-        case .paired(let desktop, let mark, let presharedKey, let url):
+            _ = channel.send(hello.json, to: peer, sealed: true, inSession: false, over: routes.link(route))
+        case .paired(let desktop, let mark, let presharedKey, let greeted):
             if desktop.isSecure { channel.keep(desktop.id, since: mark, presharedKey: presharedKey) }
             desktops.add(desktop)
             pushServices.prekeys.paired(desktop.id)
-            // Over the link of the greeting, which it must not overtake.
-            let route = url.flatMap { routes.isOnline($0) ? $0 : nil }
+            // Over the route of the greeting, which it must not overtake.
+            let route = greeted.flatMap { routes.isOnline($0) ? $0 : nil }
             sender.sayHello(pushes.hello(to: desktop.id), to: desktop.id, over: route)
             tokens.paired(desktop.id)
-        case .receiveAgain(let message, let url): received(message, over: url)
+        case .receiveAgain(let message, let route): received(message, over: route)
         }
     }
 
@@ -369,10 +369,10 @@ final class DeviceSwitchboard {
 
     private func act(_ event: PushCarrier.Event) {
         switch event {
-        case .acknowledge(let desktop, let position, let url):
+        case .acknowledge(let desktop, let position, let heardOver):
             FailPoint.beforeAcknowledgement.reach()
             // Anything that is not sent now is part of the next hello.
-            let route = url.flatMap { routes.isOnline($0) ? $0 : nil }
+            let route = heardOver.flatMap { routes.isOnline($0) ? $0 : nil }
             _ = sender.send(position.payload, to: desktop, over: route)
             FailPoint.afterAcknowledgement.reach()
         case .stored(let desktops, let unread, let judged):

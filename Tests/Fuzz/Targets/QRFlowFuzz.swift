@@ -150,12 +150,12 @@ struct DeviceScanFuzz: PairingFuzz {
             }
             try act(actions)
         case 2: try act(machine.cancel())
-        case 3, 4: try act(machine.routeOnline(route, now: world.now))
+        case 3, 4: try act(machine.routeOnline(route.id, now: world.now))
         case 5:
             let isFinal = world.input.flag()
-            try act(machine.routeFailed(route, detail: nil, isFinal: isFinal, now: world.now))
-        case 6: try act(machine.peerOffline(world.peers.desktop, over: route, now: world.now))
-        case 7: try act(machine.relayRefused(over: route, detail: nil, now: world.now))
+            try act(machine.routeFailed(route.id, detail: nil, isFinal: isFinal, now: world.now))
+        case 6: try act(machine.peerOffline(world.peers.desktop, over: route.id, now: world.now))
+        case 7: try act(machine.relayRefused(over: route.id, detail: nil, now: world.now))
         case 8:
             let actions = machine.suspended()
             if !actions.isEmpty { world.isAsleep = true }
@@ -224,10 +224,10 @@ struct DeviceShowFuzz: PairingFuzz {
                 machine.show(
                     code, secret: world.peers.secret, random: random, identity: identity, over: route, legacy: legacy))
         case 1: try act(machine.cancel())
-        case 2, 3: try act(machine.routeOnline(route, now: world.now))
+        case 2, 3: try act(machine.routeOnline(route.id, now: world.now))
         case 4:
             let isFinal = world.input.flag()
-            try act(machine.routeFailed(route, detail: nil, isFinal: isFinal))
+            try act(machine.routeFailed(route.id, detail: nil, isFinal: isFinal))
         case 5:
             let actions = machine.suspended()
             if !actions.isEmpty { world.isAsleep = true }

@@ -173,12 +173,12 @@ struct DeviceCodeFuzz: PairingFuzz {
             }
             try act(actions)
         case 2: try act(machine.cancel())
-        case 3, 4: try act(machine.routeOnline(route, now: world.now))
-        case 5: try act(machine.routeFailed(route, detail: nil, isFinal: world.input.flag()))
+        case 3, 4: try act(machine.routeOnline(route.id, now: world.now))
+        case 5: try act(machine.routeFailed(route.id, detail: nil, isFinal: world.input.flag()))
         case 6:
             let peer = world.input.element([Self.alias, world.peers.desktop])
-            try act(machine.peerOffline(peer, over: route))
-        case 7: try act(machine.relayRefused(over: route, detail: nil))
+            try act(machine.peerOffline(peer, over: route.id))
+        case 7: try act(machine.relayRefused(over: route.id, detail: nil))
         case 8:
             let actions = machine.suspended(now: world.now)
             if !actions.isEmpty { world.isAsleep = true }

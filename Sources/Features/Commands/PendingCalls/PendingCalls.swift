@@ -23,8 +23,8 @@ package struct PendingCalls<Waiter> {
         fileprivate var sentAt: UInt64
         /// How often it was sent.
         package fileprivate(set) var sends: UInt64 = 1
-        /// The route that it took last, by the caller's name for it.
-        package fileprivate(set) var route: String?
+        /// The route that it took last.
+        package fileprivate(set) var route: RouteID?
         /// It is written when a session with its desktop begins.
         fileprivate var waitsForSession = false
 
@@ -114,14 +114,14 @@ package struct PendingCalls<Waiter> {
     }
 
     /// A call was written, or waits for a session.
-    package mutating func wrote(_ id: RequestID, over route: String, waitsForSession: Bool = false) {
+    package mutating func wrote(_ id: RequestID, over route: RouteID, waitsForSession: Bool = false) {
         calls[id]?.route = route
         calls[id]?.waitsForSession = waitsForSession
     }
 
-    /// The relay of this route reports `desktop` offline, and there is another route. The calls sent over this route
+    /// `desktop` was reported offline on this route, and there is another one. The calls sent over this route
     /// were not delivered; send them over the other one, in this order.
-    package func toReroute(to desktop: PeerID, from route: String) -> [Call] {
+    package func toReroute(to desktop: PeerID, from route: RouteID) -> [Call] {
         calls.values.filter { $0.desktop == desktop && $0.sends == 1 && $0.route == route }
             .sorted { $0.number < $1.number }
     }

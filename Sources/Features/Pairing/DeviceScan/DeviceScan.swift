@@ -44,9 +44,9 @@ package indirect enum DeviceScanAction: Sendable, Equatable {
     /// A connection that breaks comes back by itself; asked for again, it comes back at once.
     case open(PairingRoute)
     /// Send the ack there, in a seal if so asked, then say `ackSent`.
-    case sendAck(PairAck, to: PeerID, sealed: Bool, over: PairingRoute)
+    case sendAck(PairAck, to: PeerID, sealed: Bool, over: RouteID)
     /// The scan needs this connection no more. After a success those that work are not closed: they are the desktop's.
-    case close(PairingRoute)
+    case close(RouteID)
     /// Call `stepTimedOut` in so many milliseconds; replaces the timer before it.
     case startTimer(after: UInt64)
     case stopTimer

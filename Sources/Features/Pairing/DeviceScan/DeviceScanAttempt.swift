@@ -9,12 +9,12 @@ struct DeviceScanAttempt: Sendable, Equatable {
         /// The ack came back everywhere. A Bellwire desktop may be on its way back.
         case pausing
         /// The ack was handed out to be sent.
-        case sendingAck(PairingRoute)
+        case sendingAck(RouteID)
         /// The ack was written; waiting for what becomes of it.
-        case awaiting(PairingRoute)
+        case awaiting(RouteID)
 
         /// Where the ack is.
-        var carrier: PairingRoute? {
+        var carrier: RouteID? {
             switch self {
             case .seeking, .pausing: nil
             case .sendingAck(let route), .awaiting(let route): route
@@ -123,17 +123,17 @@ struct DeviceScanAttempt: Sendable, Equatable {
     }
 
     /// Sets the status of the route's path; `false` if the scan has no such path.
-    mutating func set(_ route: PairingRoute, _ status: Path.Status) -> Bool {
-        guard let index = paths.firstIndex(where: { $0.route == route }) else { return false }
+    mutating func set(_ route: RouteID, _ status: Path.Status) -> Bool {
+        guard let index = paths.firstIndex(where: { $0.route.id == route }) else { return false }
         paths[index].status = status
         return true
     }
 
-    mutating func bounce(_ route: PairingRoute) {
-        for index in paths.indices where paths[index].route == route { paths[index].hasBounced = true }
+    mutating func bounce(_ route: RouteID) {
+        for index in paths.indices where paths[index].route.id == route { paths[index].hasBounced = true }
     }
 
-    func status(of route: PairingRoute) -> Path.Status? { paths.first { $0.route == route }?.status }
+    func status(of route: RouteID) -> Path.Status? { paths.first { $0.route.id == route }?.status }
 
     /// Everything is asked for again, one after the other, as at the beginning.
     mutating func startOver() {

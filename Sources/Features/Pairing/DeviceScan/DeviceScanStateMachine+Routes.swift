@@ -3,8 +3,8 @@ package import Wire
 // The relays come and go; the ack goes out over the first that has us registered.
 extension DeviceScanStateMachine {
     /// We are registered there.
-    package mutating func routeOnline(_ route: PairingRoute, now: EpochMilliseconds) -> [DeviceScanAction] {
-        guard case .sending(var attempt) = state, heldRoutes.contains(route), attempt.set(route, .online) else {
+    package mutating func routeOnline(_ route: RouteID, now: EpochMilliseconds) -> [DeviceScanAction] {
+        guard case .sending(var attempt) = state, isHeld(route), attempt.set(route, .online) else {
             return []
         }
         state = .sending(attempt)
@@ -20,9 +20,9 @@ extension DeviceScanStateMachine {
     /// The route could not be opened, or broke. `detail` says why, for people; `isFinal` that it will not come back, as an
     /// address that is none.
     package mutating func routeFailed(
-        _ route: PairingRoute, detail: String?, isFinal: Bool = false, now: EpochMilliseconds
+        _ route: RouteID, detail: String?, isFinal: Bool = false, now: EpochMilliseconds
     ) -> [DeviceScanAction] {
-        guard case .sending(var attempt) = state, let before = attempt.status(of: route), heldRoutes.contains(route)
+        guard case .sending(var attempt) = state, let before = attempt.status(of: route), isHeld(route)
         else { return [] }
         let failure = PairingFailure(.relayUnreachable, detail: detail)
         attempt.detail = detail ?? attempt.detail
@@ -39,7 +39,7 @@ extension DeviceScanStateMachine {
 
     /// Whether the ack could be written.
     package mutating func ackSent(
-        _ isWritten: Bool, over route: PairingRoute, now: EpochMilliseconds
+        _ isWritten: Bool, over route: RouteID, now: EpochMilliseconds
     ) -> [DeviceScanAction] {
         guard case .sending(var attempt) = state, attempt.phase == .sendingAck(route) else { return [] }
         guard isWritten else { return broken(attempt, route, PairingFailure(.relayUnreachable), now: now) }
@@ -50,7 +50,7 @@ extension DeviceScanStateMachine {
 
     /// The relay says that this peer is not there.
     package mutating func peerOffline(
-        _ peer: PeerID, over route: PairingRoute, now: EpochMilliseconds
+        _ peer: PeerID, over route: RouteID, now: EpochMilliseconds
     ) -> [DeviceScanAction] {
         guard case .sending(var attempt) = state, attempt.offer.pcPeerID == peer, attempt.phase.carrier == route else {
             return []
@@ -61,7 +61,7 @@ extension DeviceScanStateMachine {
 
     /// The relay has refused something; the ack, as far as we can tell.
     package mutating func relayRefused(
-        over route: PairingRoute, detail: String?, now: EpochMilliseconds
+        over route: RouteID, detail: String?, now: EpochMilliseconds
     ) -> [DeviceScanAction] {
         guard case .sending(let attempt) = state, attempt.phase.carrier == route else { return [] }
         return bounced(attempt, route, PairingFailure(.relayUnreachable, detail: detail), now: now)
@@ -182,12 +182,12 @@ extension DeviceScanStateMachine {
     }
 
     private mutating func send(
-        _ attempt: DeviceScanAttempt, over route: PairingRoute, now: EpochMilliseconds
+        _ attempt: DeviceScanAttempt, over route: RouteID, now: EpochMilliseconds
     ) -> [DeviceScanAction] {
         guard !attempt.offer.isExpired(at: now) else { return end(PairingFailure(.expired)) }
         var attempt = attempt
         attempt.phase = .sendingAck(route)
-        attempt.lastCarrier = route
+        attempt.lastCarrier = attempt.paths.first { $0.route.id == route }?.route
         state = .sending(attempt)
         let ack = attempt.ack(at: now)
         return [
@@ -199,7 +199,7 @@ extension DeviceScanStateMachine {
     /// The route broke under the ack, which is sent again: a desktop treats a second ack as the first (WirePairing,
     /// "The device scans").
     private mutating func broken(
-        _ attempt: DeviceScanAttempt, _ route: PairingRoute, _ failure: PairingFailure, isFinal: Bool = false,
+        _ attempt: DeviceScanAttempt, _ route: RouteID, _ failure: PairingFailure, isFinal: Bool = false,
         now: EpochMilliseconds
     ) -> [DeviceScanAction] {
         var attempt = attempt
@@ -218,7 +218,7 @@ extension DeviceScanStateMachine {
 
     /// The ack was returned: the desktop may be at the next relay (WirePairing, "The device scans").
     private mutating func bounced(
-        _ attempt: DeviceScanAttempt, _ route: PairingRoute, _ failure: PairingFailure, now: EpochMilliseconds
+        _ attempt: DeviceScanAttempt, _ route: RouteID, _ failure: PairingFailure, now: EpochMilliseconds
     ) -> [DeviceScanAction] {
         var attempt = attempt
         attempt.bounce(route)
@@ -227,7 +227,7 @@ extension DeviceScanStateMachine {
 
     /// No ack is out: sends it where it can go, else waits for where it could go, else the scan has failed.
     private mutating func seek(
-        _ attempt: DeviceScanAttempt, _ failure: PairingFailure, reopening broken: PairingRoute? = nil,
+        _ attempt: DeviceScanAttempt, _ failure: PairingFailure, reopening broken: RouteID? = nil,
         now: EpochMilliseconds
     ) -> [DeviceScanAction] {
         var attempt = attempt
@@ -242,7 +242,9 @@ extension DeviceScanStateMachine {
         if attempt.paths.contains(where: { $0.status == .opening && !$0.hasBounced }) {
             attempt.phase = .seeking(isLastCall: isLastCall)
             state = .sending(attempt)
-            if let broken { return [.startTimer(after: Self.seekTime), .open(broken)] }
+            if let broken = attempt.paths.first(where: { $0.route.id == broken }) {
+                return [.startTimer(after: Self.seekTime), .open(broken.route)]
+            }
             return wasSeeking ? [] : [.startTimer(after: Self.seekTime)]
         }
         if attempt.paths.contains(where: { $0.status == .ailing && !$0.hasBounced }) {
@@ -275,5 +277,5 @@ extension DeviceScanStateMachine {
 
 extension DeviceScanAttempt {
     /// Where the ack can go now: in the order of preference.
-    var usable: PairingRoute? { paths.first { $0.status == .online && !$0.hasBounced }?.route }
+    var usable: RouteID? { paths.first { $0.status == .online && !$0.hasBounced }?.route.id }
 }

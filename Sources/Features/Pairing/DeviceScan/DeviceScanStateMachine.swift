@@ -65,6 +65,8 @@ package struct DeviceScanStateMachine: Sendable {
         }
     }
 
+    func isHeld(_ route: RouteID) -> Bool { heldRoutes.contains { $0.id == route } }
+
     /// The connections that the scan needs at present. After a success they are the desktop's.
     package var heldRoutes: [PairingRoute] {
         switch state {
@@ -188,8 +190,8 @@ extension DeviceScanStateMachine {
     /// What the scan holds, if anything, is not needed by it any more.
     private func release() -> [DeviceScanAction] {
         switch state {
-        case .sending: [.stopTimer] + heldRoutes.map { .close($0) }
-        case .storing: heldRoutes.map { .close($0) }
+        case .sending: [.stopTimer] + heldRoutes.map { .close($0.id) }
+        case .storing: heldRoutes.map { .close($0.id) }
         case .scanning, .suspended, .success, .failed: []
         }
     }

@@ -45,10 +45,10 @@ package indirect enum DeviceShowAction: Sendable, Equatable {
     /// Be registered there with the own DID, as ``DeviceScanAction/open(_:)`` says.
     case open(PairingRoute)
     /// The code needs this connection no more. After a success it is not closed: it is the desktop's.
-    case close(PairingRoute)
+    case close(RouteID)
     /// Send `bellwire:hello` to the desktop, in a seal: the answer to its confirmation, with a proof for a desktop of
     /// revision 1.
-    case sendHello(to: PeerID, over: PairingRoute, proof: PairingHello.Proof? = nil)
+    case sendHello(to: PeerID, over: RouteID, proof: PairingHello.Proof? = nil)
     /// Call `timedOut` in so many milliseconds; replaces the timer before it.
     case startTimer(after: UInt64)
     case stopTimer

@@ -226,8 +226,8 @@ extension DeviceShowStateMachine {
 
 extension DeviceShowStateMachine {
     /// We are registered there.
-    package mutating func routeOnline(_ route: PairingRoute, now: EpochMilliseconds) -> [DeviceShowAction] {
-        guard case .connecting(let show, _) = state, show.route == route else { return [] }
+    package mutating func routeOnline(_ route: RouteID, now: EpochMilliseconds) -> [DeviceShowAction] {
+        guard case .connecting(let show, _) = state, show.route.id == route else { return [] }
         let offer = DevicePairingOffer(
             code: show.code, did: show.identity.did, deviceInfo: show.identity.deviceInfo, timestamp: now,
             seal: PairingSeal(
@@ -243,10 +243,10 @@ extension DeviceShowStateMachine {
     /// The route could not be opened, or broke: its connection comes back by itself, unless `isFinal`, as an address that is
     /// none. `detail` says why, for people.
     package mutating func routeFailed(
-        _ route: PairingRoute, detail: String?, isFinal: Bool = false
+        _ route: RouteID, detail: String?, isFinal: Bool = false
     ) -> [DeviceShowAction] {
         switch state {
-        case .connecting(let show, _) where show.route == route:
+        case .connecting(let show, _) where show.route.id == route:
             guard !isFinal else { return end(.failed(PairingFailure(.relayUnreachable, detail: detail))) }
             state = .connecting(show, detail: detail)
             return []
@@ -323,7 +323,7 @@ extension DeviceShowStateMachine {
             guard greeting.proof == nil || greeting.shortString == paired.shortString else {
                 return repair(confirmation, frame, greeting, shown, now: now)
             }
-            return [.sendHello(to: taker, over: shown.show.route, proof: greeting.proof)]
+            return [.sendHello(to: taker, over: shown.show.route.id, proof: greeting.proof)]
         }
         // The timer may be late: a machine that slept.
         guard !shown.offer.isExpired(at: now) else {
@@ -415,7 +415,7 @@ extension DeviceShowStateMachine {
         guard case .storing(let storing, let greeting, let shown) = state, storing.id == desktop.id else { return [] }
         state = .completed(desktop, shown)
         return [.report(.completed(desktop))]
-            + (greeting.map { [.sendHello(to: storing.address, over: shown.show.route, proof: $0.proof)] } ?? [])
+            + (greeting.map { [.sendHello(to: storing.address, over: shown.show.route.id, proof: $0.proof)] } ?? [])
     }
 
     package mutating func storeFailed(_ id: PeerID, detail: String?) -> [DeviceShowAction] {
@@ -425,7 +425,7 @@ extension DeviceShowStateMachine {
 
     /// What the code holds, if anything, is not needed by it any more.
     private func release() -> [DeviceShowAction] {
-        let close = heldRoute.map { [DeviceShowAction.close($0)] } ?? []
+        let close = heldRoute.map { [DeviceShowAction.close($0.id)] } ?? []
         switch state {
         case .connecting, .displaying, .confirming: return [.stopTimer] + close
         case .idle, .suspended, .storing, .completed, .expired, .failed: return close

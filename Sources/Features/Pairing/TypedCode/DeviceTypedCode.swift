@@ -32,11 +32,11 @@ package indirect enum DeviceTypedCodeAction: Sendable, Equatable {
     /// Be registered there with the own DID, as ``DeviceScanAction/open(_:)`` says.
     case open(PairingRoute)
     /// The code needs this connection no more. After a success it is not closed: it is the desktop's.
-    case close(PairingRoute)
+    case close(RouteID)
     /// Send a step of CPace to the desktop's alias, as it is: nobody has a key to seal it with yet.
-    case sendExchange(PairingExchange, to: PeerID, over: PairingRoute)
+    case sendExchange(PairingExchange, to: PeerID, over: RouteID)
     /// Send the ack, in a seal if so asked.
-    case sendAck(PairAck, to: PeerID, sealed: Bool, over: PairingRoute)
+    case sendAck(PairAck, to: PeerID, sealed: Bool, over: RouteID)
     /// Call `timedOut` in so many milliseconds; replaces the timer before it.
     case startTimer(after: UInt64)
     case stopTimer

@@ -44,18 +44,18 @@ struct DeviceTypedCodeAttempt: Sendable {
         case .plain:
             let ack = PairAck(
                 code: code.nameplate, mobileDID: did, deviceInfo: identity.deviceInfo, timestamp: now)
-            return .sendAck(ack, to: code.alias, sealed: false, over: route)
+            return .sendAck(ack, to: code.alias, sealed: false, over: route.id)
         case .share(let run):
             let step = PairingExchange.Step.deviceShare(did: did, share: run.share)
             return .sendExchange(
-                PairingExchange(sid: run.sid, step: step, versions: versions), to: code.alias, over: route)
+                PairingExchange(sid: run.sid, step: step, versions: versions), to: code.alias, over: route.id)
         case .confirm(let key, let sid, _):
             let step = PairingExchange.Step.deviceConfirm(key.confirmation(of: .device))
-            return .sendExchange(PairingExchange(sid: sid, step: step), to: code.alias, over: route)
+            return .sendExchange(PairingExchange(sid: sid, step: step), to: code.alias, over: route.id)
         case .ack(let bond):
             var ack = bond.ack(of: identity.deviceInfo, at: now)
             ack.versions = versions
-            return .sendAck(ack, to: bond.desktop, sealed: true, over: route)
+            return .sendAck(ack, to: bond.desktop, sealed: true, over: route.id)
         }
     }
 

@@ -143,8 +143,8 @@ extension DeviceTypedCodeStateMachine {
 
 extension DeviceTypedCodeStateMachine {
     /// We are registered there.
-    package mutating func routeOnline(_ route: PairingRoute, now: EpochMilliseconds) -> [DeviceTypedCodeAction] {
-        guard case .trying(var attempt) = state, attempt.route == route, !attempt.isOnline else { return [] }
+    package mutating func routeOnline(_ route: RouteID, now: EpochMilliseconds) -> [DeviceTypedCodeAction] {
+        guard case .trying(var attempt) = state, attempt.route.id == route, !attempt.isOnline else { return [] }
         attempt.isOnline = true
         return send(attempt, now: now)
     }
@@ -152,9 +152,9 @@ extension DeviceTypedCodeStateMachine {
     /// The route could not be opened, or broke: its connection comes back by itself, unless `isFinal`, as an address that is
     /// none. `detail` says why, for people.
     package mutating func routeFailed(
-        _ route: PairingRoute, detail: String?, isFinal: Bool = false
+        _ route: RouteID, detail: String?, isFinal: Bool = false
     ) -> [DeviceTypedCodeAction] {
-        guard case .trying(var attempt) = state, attempt.route == route else { return [] }
+        guard case .trying(var attempt) = state, attempt.route.id == route else { return [] }
         let wasOnline = attempt.isOnline
         guard !isFinal, !wasOnline || attempt.breaksLeft > 0 else {
             return end(PairingFailure(.relayUnreachable, detail: detail))
@@ -163,12 +163,12 @@ extension DeviceTypedCodeStateMachine {
         attempt.isOnline = false
         attempt.detail = detail
         state = .trying(attempt)
-        return wasOnline ? [.startTimer(after: Self.connectTime), .open(route)] : []
+        return wasOnline ? [.startTimer(after: Self.connectTime), .open(attempt.route)] : []
     }
 
     /// The relay says that this peer is not there.
-    package mutating func peerOffline(_ peer: PeerID, over route: PairingRoute) -> [DeviceTypedCodeAction] {
-        guard case .trying(var attempt) = state, attempt.route == route, attempt.hasSent, attempt.target == peer
+    package mutating func peerOffline(_ peer: PeerID, over route: RouteID) -> [DeviceTypedCodeAction] {
+        guard case .trying(var attempt) = state, attempt.route.id == route, attempt.hasSent, attempt.target == peer
         else { return [] }
         switch attempt.stage {
         // No such alias: typed codes are not offered there, or the code is a wrong one.
@@ -182,8 +182,8 @@ extension DeviceTypedCodeStateMachine {
     }
 
     /// The relay has refused something; what we sent, as far as we can tell.
-    package mutating func relayRefused(over route: PairingRoute, detail: String?) -> [DeviceTypedCodeAction] {
-        guard case .trying(let attempt) = state, attempt.route == route, attempt.hasSent else { return [] }
+    package mutating func relayRefused(over route: RouteID, detail: String?) -> [DeviceTypedCodeAction] {
+        guard case .trying(let attempt) = state, attempt.route.id == route, attempt.hasSent else { return [] }
         return end(PairingFailure(.relayUnreachable, detail: detail))
     }
 
@@ -355,8 +355,8 @@ extension DeviceTypedCodeStateMachine {
     /// What the code holds, if anything, is not needed by it any more.
     private func release() -> [DeviceTypedCodeAction] {
         switch state {
-        case .trying(let attempt): [.stopTimer, .close(attempt.route)]
-        case .storing(_, let attempt): [.close(attempt.route)]
+        case .trying(let attempt): [.stopTimer, .close(attempt.route.id)]
+        case .storing(_, let attempt): [.close(attempt.route.id)]
         case .entering, .suspended, .success, .failed: []
         }
     }

@@ -17,8 +17,8 @@ struct DeviceRequest: Sendable {
     let id: RequestID
     /// The answer takes the same form (WireDeployedPeers, "What a desktop sends").
     let form: PayloadForm
-    /// The relay that it came over.
-    let route: String
+    /// The route that it came over.
+    let route: RouteID
     /// The answer is sealed.
     let isSecure: Bool
     /// The device reads errors as objects.
@@ -27,7 +27,7 @@ struct DeviceRequest: Sendable {
 
     /// - Parameter isBellwire: only Bellwire devices set an expiry, also those that were paired without a seal.
     init(
-        _ request: AnswerableRequest, from device: PairedDevice, _ session: DeviceSession, over route: String,
+        _ request: AnswerableRequest, from device: PairedDevice, _ session: DeviceSession, over route: RouteID,
         isBellwire: Bool = false
     ) {
         (self.device, id, form, self.route) = (device.did, request.id, request.form, route)
@@ -36,7 +36,7 @@ struct DeviceRequest: Sendable {
         revocation = session.revocation
     }
 
-    init(_ request: AnswerableRequest, ofStranger peer: PeerID, over route: String) {
+    init(_ request: AnswerableRequest, ofStranger peer: PeerID, over route: RouteID) {
         (device, id, form, self.route) = (peer, request.id, request.form, route)
         (isSecure, isBellwire, revocation) = (false, false, RevocationFlag())
     }

@@ -90,10 +90,10 @@ final class CommandServer {
 
     /// A paired device's request.
     ///
-    /// - Parameter naming: who names senders at its relay. Where senders do, an unencrypted device must sign what changes
+    /// - Parameter naming: who names senders on its route. Where senders do, an unencrypted device must sign what changes
     ///   something.
     func received(
-        _ request: CommandRequest, from device: PairedDevice, _ session: DeviceSession, over route: String,
+        _ request: CommandRequest, from device: PairedDevice, _ session: DeviceSession, over route: RouteID,
         naming: SenderNaming = .byRelay, mark: SealMark?, roster: DeviceRoster, at now: EpochMilliseconds
     ) {
         let origin = DeviceRequest(
@@ -116,8 +116,8 @@ final class CommandServer {
         if !held.hold(transaction, over: route) { refuseForgeable(transaction) }
     }
 
-    /// It is known who names senders at this relay: what waited for that is executed or refused.
-    func settled(_ route: String, _ naming: SenderNaming) {
+    /// It is known who names senders on this route: what waited for that is executed or refused.
+    func settled(_ route: RouteID, _ naming: SenderNaming) {
         guard naming != .unknown else { return }
         for transaction in held.release(route) {
             if naming == .byRelay { execute(transaction) } else { refuseForgeable(transaction) }

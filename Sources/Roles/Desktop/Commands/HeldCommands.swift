@@ -9,17 +9,17 @@ struct HeldCommands {
     /// Further ones are refused.
     static let limit = 64
 
-    private var held: [(route: String, transaction: CommandTransaction)] = []
+    private var held: [(route: RouteID, transaction: CommandTransaction)] = []
 
     /// `false` = there are too many.
-    mutating func hold(_ transaction: CommandTransaction, over route: String) -> Bool {
+    mutating func hold(_ transaction: CommandTransaction, over route: RouteID) -> Bool {
         guard held.count < Self.limit else { return false }
         held.append((route, transaction))
         return true
     }
 
-    /// Those of this relay, in their order.
-    mutating func release(_ route: String) -> [CommandTransaction] {
+    /// Those of this route, in their order.
+    mutating func release(_ route: RouteID) -> [CommandTransaction] {
         let released = held.filter { $0.route == route }.map(\.transaction)
         held.removeAll { $0.route == route }
         return released

@@ -2,6 +2,7 @@ import Commands
 import Delivery
 import History
 import Peering
+import Wire
 
 /// Everything the desktop keeps in memory about one paired device, besides its record. Removing this value forgets the
 /// device.
@@ -16,8 +17,8 @@ struct DeviceSession: Sendable {
     var outbox: DeviceOutbox
     /// The newest of those, in memory (``OutboxSender``).
     var recent = RecentPushes()
-    /// The relay over which they are sent (``OutboxSender``).
-    var carrier: String?
+    /// The route over which they are sent (``OutboxSender``).
+    var carrier: RouteID?
     /// The pushes whose callers wait for this device (``OutboxSender``).
     var deliveries = PendingDeliveries()
     /// How far it has acknowledged, until the store knows (``OutboxSender``).

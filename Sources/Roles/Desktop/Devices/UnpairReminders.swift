@@ -16,8 +16,8 @@ struct UnpairReminders: Sendable {
 
     private struct Reminder: Sendable {
         var toldAt: UInt64 = 0
-        /// The relays that have carried it since this start: ours keep it for a device that is away.
-        var toldOver: Set<String> = []
+        /// The routes that have carried it since this start: ours keep it for a device that is away.
+        var toldOver: Set<RouteID> = []
     }
 
     private var book: PeerBook<Stranger, Reminder>
@@ -38,12 +38,12 @@ struct UnpairReminders: Sendable {
         book.upsert(Stranger(id: peer)) { Reminder(toldAt: now) }
     }
 
-    /// It was notified over this relay.
-    mutating func told(_ peer: PeerID, over url: String) { book[peer]?.toldOver.insert(url) }
+    /// It was notified over this route.
+    mutating func told(_ peer: PeerID, over route: RouteID) { book[peer]?.toldOver.insert(route) }
 
-    /// A relay has registered the desktop. Returns the devices that were not notified over it yet.
-    func due(over url: String) -> [PeerID] {
-        book.ids.filter { book[$0]?.toldOver.contains(url) == false }
+    /// The route is up. Returns the devices that were not notified over it yet.
+    func due(over route: RouteID) -> [PeerID] {
+        book.ids.filter { book[$0]?.toldOver.contains(route) == false }
     }
 
     /// An unpaired peer has sent a sealed frame. Returns whether to notify it.

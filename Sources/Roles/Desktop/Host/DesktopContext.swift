@@ -1,6 +1,8 @@
 import Hosting
 import Identity
+import JSON
 import Pairing
+import Peering
 import Signalling
 import Wire
 
@@ -18,5 +20,14 @@ struct DesktopContext: Sendable {
             name: common.name, platform: common.platform, version: libraryVersion.description)
         (self.options, self.key, self.links) = (options, key, links)
         identity = PairingIdentity(did: PeerID(key.did), deviceInfo: info)
+    }
+
+    /// Relays, and what they are told of it.
+    var relays: RouteKind {
+        let common = options.common
+        let registration = SignallingFrame.Register(
+            peerID: identity.did, deviceType: .desktop,
+            deviceInfo: ["name": .string(common.name), "platform": .string(common.platform)])
+        return .relays(links, registration: registration, provingWith: key)
     }
 }

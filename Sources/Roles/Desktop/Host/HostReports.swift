@@ -78,7 +78,7 @@ final class HostReports {
         post(.command, data)
     }
 
-    func dropped(frame error: SignallingFrameError, over url: String) {
+    func dropped(frame error: SignallingFrameError, from url: String) {
         malformed.frames &+= 1
         log(.warning, "dropped a frame from the relay \(WebSocketURL.loggable(url)): \(error.message)")
     }

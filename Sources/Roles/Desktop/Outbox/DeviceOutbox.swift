@@ -102,20 +102,20 @@ enum DeviceOutbox: Sendable {
         }
     }
 
-    mutating func heard(over url: String?, now: UInt64) -> [Action] {
+    mutating func heard(over route: RouteID?, now: UInt64) -> [Action] {
         change {
             $0.heard(now: now)
         } plain: {
-            $0.heard(over: url, now: now)
+            $0.heard(over: route, now: now)
         }
     }
 
     /// Acknowledgements tell without the relay's reports.
-    mutating func routed(over url: String, _ reporting: AbsenceReporting, now: UInt64) -> [Action] {
+    mutating func routed(over route: RouteID, _ reporting: AbsenceReporting, now: UInt64) -> [Action] {
         change { _ in
             []
         } plain: {
-            $0.routed(over: url, reporting, now: now)
+            $0.routed(over: route, reporting, now: now)
         }
     }
 

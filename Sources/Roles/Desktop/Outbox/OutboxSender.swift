@@ -34,7 +34,7 @@ final class OutboxSender {
     private let epoch: Int64
     private let devices: DeviceBook
     private let send: Send
-    private let isUp: @EventLoop (String) -> Bool
+    private let isUp: @EventLoop (RouteID) -> Bool
     private let output: @EventLoop (Output) -> Void
     /// Acknowledgements of pushes that an earlier start has sent: ignored.
     private(set) var staleAcknowledgements: Int64 = 0
@@ -49,10 +49,10 @@ final class OutboxSender {
     /// How long acknowledgements wait for the transaction of another push, in milliseconds.
     private static let saveDelay: UInt64 = 50
 
-    /// - Parameter isUp: whether the relay of that URL is connected.
+    /// - Parameter isUp: whether that route is up.
     init(
         database: Database, devices: DeviceBook, epoch: Int64, send: @escaping Send,
-        isUp: @escaping @EventLoop (String) -> Bool = { _ in false },
+        isUp: @escaping @EventLoop (RouteID) -> Bool = { _ in false },
         output: @escaping @EventLoop (Output) -> Void
     ) {
         (self.database, self.devices, self.epoch) = (database, devices, epoch)
@@ -138,26 +138,26 @@ final class OutboxSender {
 
     // MARK: Devices
 
-    /// A frame came from the device over that relay, or a relay reports it online.
-    func heard(_ device: PeerID, over url: String? = nil) {
-        change(device) { $0.heard(over: url, now: EventLoop.now) }
+    /// A frame came from the device over that route, or a relay reports it online.
+    func heard(_ device: PeerID, over route: RouteID? = nil) {
+        change(device) { $0.heard(over: route, now: EventLoop.now) }
     }
 
-    /// The device is reached over that relay now, or the relay has shown whether it reports absent peers.
-    func routed(_ device: PeerID, over url: String, _ reporting: AbsenceReporting) {
-        change(device) { $0.routed(over: url, reporting, now: EventLoop.now) }
+    /// The device is reached over that route now, or the route has shown whether it reports absent peers.
+    func routed(_ device: PeerID, over route: RouteID, _ reporting: AbsenceReporting) {
+        change(device) { $0.routed(over: route, reporting, now: EventLoop.now) }
     }
 
-    /// Every relay over which the device is reached has called it absent, for one frame that was sent to it.
+    /// Every route over which the device is reached has called it absent, for one frame that was sent to it.
     func wasCalledAbsent(_ device: PeerID) { isGone(device) { $0.wasCalledAbsent() } }
 
-    /// That relay has called a frame back; the device may be reached over another one.
-    func wasReturned(_ device: PeerID, over url: String) {
-        guard devices.session(device)?.carrier == url else { return }
+    /// A frame came back over that route; the device may be reached over another one.
+    func wasReturned(_ device: PeerID, over route: RouteID) {
+        guard devices.session(device)?.carrier == route else { return }
         change(device) { $0.wasReturned(now: EventLoop.now) }
     }
 
-    /// No relay has the device any more.
+    /// It is absent on every route.
     func wentOffline(_ device: PeerID) { isGone(device) { $0.wentOffline() } }
 
     private func isGone(_ device: PeerID, _ event: (inout DeviceOutbox) -> Void) {
@@ -172,9 +172,9 @@ final class OutboxSender {
     }
 
     /// The device has a new connection or another route: frames in flight may be lost.
-    func connected(_ device: PeerID, over url: String? = nil) {
-        let isCarrierUp = url != nil && devices.session(device)?.carrier.map(isUp) == true
-        if let url { devices.update(device) { $0.carrier = url } }
+    func connected(_ device: PeerID, over route: RouteID? = nil) {
+        let isCarrierUp = route != nil && devices.session(device)?.carrier.map(isUp) == true
+        if let route { devices.update(device) { $0.carrier = route } }
         change(device) { $0.connected(isCarrierUp: isCarrierUp, now: EventLoop.now) }
     }
 

@@ -21,10 +21,10 @@ final class DesktopPairing {
         /// The device believes it is paired, but is not.
         case withdraw(PeerID)
         /// What came of a device while its pairing was being stored.
-        case receiveAgain(RelayMessage, over: String)
+        case receiveAgain(PeerMessage, over: RouteID)
         /// `pairing.changed`
         case report(JSONObject)
-        case malformedFrame(SignallingFrameError, over: String)
+        case malformedFrame(SignallingFrameError, over: RouteID)
         /// Something came in the name of a revoked key.
         case revokedFrame
     }
@@ -47,8 +47,10 @@ final class DesktopPairing {
         @EventLoop
         init(_ routes: Routes, _ relay: EmbeddedRelay, common: String?) {
             isOnline = routes.isAnyOnline
-            alias = [common, relay.ownURL].compactMap(\.self).first(where: routes.isOnline)
-            naming = alias.map(routes.naming) ?? .unknown
+            alias = [common, relay.ownURL].compactMap(\.self).first { url in
+                routes.isOnline(RouteID(url)) && routes.isRelay(RouteID(url))
+            }
+            naming = alias.map { routes.naming(of: RouteID($0)) } ?? .unknown
             offered = relay.offeredURL
             problem = routes.connection(of: nil)["routes"]?.array?.lazy.compactMap { $0["problem"]?.string }.first
         }
@@ -160,18 +162,18 @@ final class DesktopPairing {
         serve()
     }
 
-    func peerOffline(_ peer: PeerID, over url: String) { flows.peerOffline(peer, over: url) }
-    func relayRefused(_ detail: String, over url: String) { flows.relayRefused(detail, over: url) }
+    func peerOffline(_ peer: PeerID, over route: RouteID) { flows.peerOffline(peer, over: route) }
+    func relayRefused(_ detail: String, over route: RouteID) { flows.relayRefused(detail, over: route) }
 
     /// Keeps a frame from a device while its pairing is being stored. `false` = it is not being stored; handle the
     /// frame now.
-    func hold(_ message: RelayMessage, over url: String) -> Bool { flows.hold(message, over: url) }
+    func hold(_ message: PeerMessage, over route: RouteID) -> Bool { flows.hold(message, over: route) }
 
     /// `true` = a flow has taken the frame.
     @discardableResult
-    func received(_ frame: Incoming, isOfSecurePeer: Bool, over url: String) -> Bool {
+    func received(_ frame: Incoming, isOfSecurePeer: Bool, over route: RouteID) -> Bool {
         // The mark of a device that is paired sealed is recorded in any case.
-        flows.received(frame, isOfSecurePeer: isOfSecurePeer, isRecorded: isOfSecurePeer && frame.isSealed, over: url)
+        flows.received(frame, isOfSecurePeer: isOfSecurePeer, isRecorded: isOfSecurePeer && frame.isSealed, over: route)
     }
 
     // The machine sleeps, and wakes, with its network.
@@ -252,15 +254,15 @@ final class DesktopPairing {
         // Only devices hold links for a pairing, and greet.
         case .hold, .connect, .sendHello: break
         case .send(let message): flows.sent(message, relays: sent(message))
-        case .sendICEConfig(let peer, let url):
+        case .sendICEConfig(let peer, let route):
             // There are none: a ChainlessChain phone treats the frame itself as confirmation.
             let config = ICEConfig(pcPeerID: identity.did, iceServersJSON: "[]", timestamp: .now)
-            _ = send(PairingMessage(.offer, config.json, to: peer, isSealed: false, .lastHeard(url)))
+            _ = send(PairingMessage(.offer, config.json, to: peer, isSealed: false, .lastHeard(route)))
         case .openAlias(let id): openAlias(id)
         case .closeAlias: alias.close()
         case .withdraw(let peer): output(.withdraw(peer))
         case .store(let record): output(.store(record))
-        case .receiveAgain(let message, let url): output(.receiveAgain(message, over: url))
+        case .receiveAgain(let message, let route): output(.receiveAgain(message, over: route))
         case .report(let data): output(.report(data))
         }
     }
@@ -276,14 +278,14 @@ final class DesktopPairing {
                 throw HostError(.offline, "the desktop is not registered with any relay")
             }
             try alias.open(id, at: url, naming: relays.naming) { [weak self] event in
-                self?.received(event, atAlias: url)
+                self?.received(event, atAlias: RouteID(url))
             }
         } catch {
             flows.change(DesktopTypedCodeStateMachine.self) { $0.aliasFailed(detail: error.message, isFinal: true) }
         }
     }
 
-    private func received(_ event: RelayEvent, atAlias url: String) {
+    private func received(_ event: LinkEvent, atAlias route: RouteID) {
         switch event {
         case .stateChanged(.online):
             flows.change(DesktopTypedCodeStateMachine.self) { $0.aliasOnline(now: .now) }
@@ -296,19 +298,19 @@ final class DesktopPairing {
             flows.change(DesktopTypedCodeStateMachine.self) { $0.aliasFailed(detail: reason.message) }
         case .message(let message):
             let isSealed = message.isSealed || message.payload["type"]?.string == SealedEnvelope.type
-            receivedAtAlias(message.payload, from: message.from, isSealed: isSealed, message.delivery, over: url)
+            receivedAtAlias(message.payload, from: message.from, isSealed: isSealed, message.delivery, over: route)
         case .routed(let frame, let delivery):
             guard let from = frame.from else { return }
-            receivedAtAlias(.object(frame.members), from: from, isSealed: false, delivery, over: url)
+            receivedAtAlias(.object(frame.members), from: from, isSealed: false, delivery, over: route)
         case .stateChanged(.connecting), .stateChanged(.registering), .peerOffline, .peerStatus, .absenceReporting,
             .senderNaming, .refused:
             break
-        case .malformed(let error): output(.malformedFrame(error, over: url))
+        case .malformed(let error): output(.malformedFrame(error, over: route))
         }
     }
 
     private func receivedAtAlias(
-        _ payload: JSONValue, from peer: PeerID, isSealed: Bool, _ delivery: SignallingDelivery, over url: String
+        _ payload: JSONValue, from peer: PeerID, isSealed: Bool, _ delivery: SignallingDelivery, over route: RouteID
     ) {
         if isRevoked(peer) { return output(.revokedFrame) }
         let frame = PairingFrame(
@@ -319,7 +321,7 @@ final class DesktopPairing {
             // Anybody may send one: only a device that is taken up on it is remembered, and before it is answered.
             var trial = coding
             if trial.receivedAtAlias(frame, now: .now, using: &generator).contains(where: \.isAck) {
-                flows.note(peer, over: url)
+                flows.note(peer, over: route)
             }
         }
         flows.change(DesktopTypedCodeStateMachine.self) { $0.receivedAtAlias(frame, now: .now, using: &generator) }

@@ -9,7 +9,7 @@ import Wire
 @EventLoop
 final class TypedCodeAlias {
     private let maker: RelayLinkMaker
-    private var link: (any RelayLink)?
+    private var link: (any RouteLink)?
 
     nonisolated init(_ maker: RelayLinkMaker) { self.maker = maker }
 
@@ -17,7 +17,7 @@ final class TypedCodeAlias {
     ///
     /// - Parameter naming: who names senders at this relay, as far as is known.
     func open(
-        _ id: PeerID, at url: String, naming: SenderNaming, _ handler: @escaping @EventLoop (RelayEvent) -> Void
+        _ id: PeerID, at url: String, naming: SenderNaming, _ handler: @escaping @EventLoop (LinkEvent) -> Void
     ) throws(HostError) {
         close()
         let request = RelayLinkRequest(

@@ -19,7 +19,7 @@ struct PeerSender {
             return channel.send(payload, to: did, sealed: device.isSecure, over: routes.bestLink(to: did))
         }
         // Called absent everywhere: each relay is asked once more.
-        let sent = routes.onlineLinks.map { channel.send(payload, to: did, sealed: device.isSecure, over: $0.link) }
+        let sent = routes.online.map { channel.send(payload, to: did, sealed: device.isSecure, over: $0.link) }
         return sent.first(where: \.isWritten) ?? sent.first ?? .offline
     }
 
@@ -31,9 +31,9 @@ struct PeerSender {
     }
 
     /// Answers a deployed phone's heartbeat (WireDeployedRequests, "Heartbeats").
-    func acknowledge(_ heartbeat: JSONValue, of device: PeerID, over url: String) {
+    func acknowledge(_ heartbeat: JSONValue, of device: PeerID, over route: RouteID) {
         let answer = Heartbeat.acknowledgement(of: heartbeat, at: .now)
-        _ = channel.send(answer, to: device, sealed: false, over: routes.link(url, orBestOf: device))
+        _ = channel.send(answer, to: device, sealed: false, over: routes.link(route, orBestOf: device))
     }
 
     /// Only to Bellwire devices, because no others understand it. An offline one requests the history when it is back.
@@ -52,17 +52,17 @@ struct PeerSender {
     }
 
     /// Tells a device that it is not paired. `false` = the relay has not taken it.
-    func unpair(_ device: PeerID, over url: String) -> Bool {
-        channel.sendUnpair(to: device, over: routes.link(url)).isWritten
+    func unpair(_ device: PeerID, over route: RouteID) -> Bool {
+        channel.sendUnpair(to: device, over: routes.link(route)).isWritten
     }
 
     /// Gives how many relays have taken it.
     func send(_ message: PairingMessage) -> Int {
-        let links: [any RelayLink] =
+        let links: [any RouteLink] =
             switch message.path {
-            case .everywhere: routes.onlineLinks.map(\.link)
-            case .over(let route): [routes.link(route.url)].compactMap(\.self)
-            case .lastHeard(let url): [routes.link(url, orBestOf: message.peer)].compactMap(\.self)
+            case .everywhere: routes.online.map(\.link)
+            case .over(let route): [routes.link(route)].compactMap(\.self)
+            case .lastHeard(let route): [routes.link(route, orBestOf: message.peer)].compactMap(\.self)
             case .alias: []
             }
         return links.count { link in

@@ -11,20 +11,22 @@ struct ReminderSender {
     /// The device was unpaired.
     func begin(_ device: PeerID) {
         devices.reminders.begin(device, now: EventLoop.now)
-        for (url, _) in sender.routes.onlineLinks { remind(device, over: url) }
+        for (route, _) in sender.routes.online { remind(device, over: route) }
     }
 
-    /// A relay has registered the desktop.
-    func connected(to url: String) { for device in devices.reminders.due(over: url) { remind(device, over: url) } }
+    /// The route is up.
+    func connected(over route: RouteID) {
+        for device in devices.reminders.due(over: route) { remind(device, over: route) }
+    }
 
     /// A stranger has sealed something to the desktop.
     ///
     /// - Parameter asStranger: it isn't being paired, so it may be one whose pairing was lost.
-    func spoke(_ peer: PeerID, over url: String, asStranger: Bool = false) {
-        if devices.reminders.spoke(peer, now: EventLoop.now, asStranger: asStranger) { remind(peer, over: url) }
+    func spoke(_ peer: PeerID, over route: RouteID, asStranger: Bool = false) {
+        if devices.reminders.spoke(peer, now: EventLoop.now, asStranger: asStranger) { remind(peer, over: route) }
     }
 
-    private func remind(_ device: PeerID, over url: String) {
-        if sender.unpair(device, over: url) { devices.reminders.told(device, over: url) }
+    private func remind(_ device: PeerID, over route: RouteID) {
+        if sender.unpair(device, over: route) { devices.reminders.told(device, over: route) }
     }
 }

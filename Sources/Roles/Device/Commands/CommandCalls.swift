@@ -28,7 +28,7 @@ final class CommandCalls {
     private let context: DeviceContext
     private let book: DesktopBook
     private let reach: @EventLoop (PeerID) -> DesktopReach?
-    private let write: @EventLoop (JSONValue, PeerID) -> (sent: Sent, route: String?)
+    private let write: @EventLoop (JSONValue, PeerID) -> (sent: Sent, route: RouteID?)
     private let emit: @EventLoop (Action) -> Void
     private lazy var timer = LoopTimer { [weak self] in self?.tick() }
     /// A deployed desktop knows a device by its commands, and forgets it without these.
@@ -40,7 +40,7 @@ final class CommandCalls {
     /// - Parameter write: sends a payload over the desktop's best route.
     init(
         _ context: DeviceContext, _ book: DesktopBook, reach: @escaping @EventLoop (PeerID) -> DesktopReach?,
-        write: @escaping @EventLoop (JSONValue, PeerID) -> (sent: Sent, route: String?),
+        write: @escaping @EventLoop (JSONValue, PeerID) -> (sent: Sent, route: RouteID?),
         emit: @escaping @EventLoop (Action) -> Void
     ) {
         self.context = context
@@ -115,10 +115,10 @@ final class CommandCalls {
     // MARK: Connections
 
     /// A relay reports the desktop offline.
-    func absent(_ desktop: PeerID, over url: String) {
+    func absent(_ desktop: PeerID, over route: RouteID) {
         heartbeats.check()
         guard let reach = reach(desktop) else { return }
-        act(sender.absent(desktop, over: url, reach: reach))
+        act(sender.absent(desktop, over: route, reach: reach))
     }
 
     /// No route to the desktop is up any more.

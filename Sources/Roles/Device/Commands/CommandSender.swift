@@ -104,7 +104,7 @@ struct CommandSender<Owner: Sendable>: Sendable {
     }
 
     /// A command was written, or waits for a session.
-    mutating func wrote(_ id: RequestID, over route: String, waitsForSession: Bool = false) {
+    mutating func wrote(_ id: RequestID, over route: RouteID, waitsForSession: Bool = false) {
         calls.wrote(id, over: route, waitsForSession: waitsForSession)
     }
 
@@ -138,7 +138,7 @@ struct CommandSender<Owner: Sendable>: Sendable {
 
     /// A relay reports the desktop offline. It does not say which frame it means. Calls that used this route use
     /// another one, if there is one.
-    mutating func absent(_ desktop: PeerID, over route: String, reach: DesktopReach) -> [Action] {
+    mutating func absent(_ desktop: PeerID, over route: RouteID, reach: DesktopReach) -> [Action] {
         guard !reach.isReachable else {
             return calls.toReroute(to: desktop, from: route).map { .writeAgain($0.waiter) }
         }

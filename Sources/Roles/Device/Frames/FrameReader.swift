@@ -68,17 +68,17 @@ final class FrameReader {
 
     /// Something came from a paired desktop, in the way in which it was paired. Some payloads are stored together with
     /// their mark; all others have an effect once it is recorded.
-    func read(_ incoming: Incoming, over url: String) {
+    func read(_ incoming: Incoming, over route: RouteID) {
         let peer = incoming.from
         let payload = Payload(decoding: incoming.payload)
         // Only a desktop without sealing can have been paired unconfirmed.
         if incoming.isLive, !incoming.isSealed, payload.confirmsPairing { book.confirmed(peer) }
         switch payload {
-        case .event(let event): emit(.push(received(event, incoming, over: url)), peer)
+        case .event(let event): emit(.push(received(event, incoming, over: route)), peer)
         case .otherEvent(let name, let fields): readEvent(name, fields, incoming)
         case .bellwire(PushSkip.type, let fields) where incoming.isSealed:
             guard let mark = incoming.mark, let skip = PushSkip(payload: fields) else { return save(incoming.mark) }
-            emit(.skip(ReceivedSkip(desktop: peer, through: skip.through, mark: mark, route: url)), peer)
+            emit(.skip(ReceivedSkip(desktop: peer, through: skip.through, mark: mark, route: route)), peer)
         case .bellwire(Unpair.type, let fields):
             guard let mark = incoming.mark else { return tell(Unpair.type, ["payload": .object(fields)], incoming) }
             emit(.unpaired(mark), peer)
@@ -105,7 +105,7 @@ final class FrameReader {
             channel.once(incoming.mark, countsReplay: false) { _ in }
         case .bellwire(let type, let fields): tell(type, ["payload": .object(fields)], incoming)
         case .request(let request) where request.method == NotificationEvent.requestMethod:
-            readPush(request, incoming, over: url)
+            readPush(request, incoming, over: route)
         case .request(let request):
             let refusal = DesktopRequest(request.answerable, in: incoming).answer(.error(.noSuchMethod))
             tell(PayloadType.request, ["payload": request.payload], incoming, answer: refusal)
@@ -116,20 +116,20 @@ final class FrameReader {
         }
     }
 
-    private func received(_ event: NotificationEvent, _ incoming: Incoming, over url: String) -> ReceivedPush {
+    private func received(_ event: NotificationEvent, _ incoming: Incoming, over route: RouteID) -> ReceivedPush {
         var event = event
         open(&event, from: incoming.from)
         // Numbers count in a seal only.
         return ReceivedPush(
             desktop: incoming.from,
             notification: Notification(event, receivedAt: .now, late: incoming.isLate(event)),
-            seq: incoming.isSealed ? event.pushSeq : nil, mark: incoming.mark, route: url)
+            seq: incoming.isSealed ? event.pushSeq : nil, mark: incoming.mark, route: route)
     }
 
     /// A targeted push of a deployed desktop (WireDeployedRequests, "Requests to a device"). It is answered once it is stored.
-    private func readPush(_ request: CommandRequest, _ incoming: Incoming, over url: String) {
+    private func readPush(_ request: CommandRequest, _ incoming: Incoming, over route: RouteID) {
         do throws(MalformedPayload) {
-            let push = try received(NotificationEvent(request: request), incoming, over: url)
+            let push = try received(NotificationEvent(request: request), incoming, over: route)
             let asked = DesktopRequest(request.answerable, in: incoming)
             let then: @EventLoop (PushCarrier.CallEnd) -> Void = { [emit] end in
                 if let outcome = end.answer { emit(.answer(asked.answer(outcome)), incoming.from) }

@@ -27,18 +27,18 @@ package enum DevicePairingFlow: String, Sendable, CaseIterable {
 @EventLoop
 final class DevicePairing {
     enum Action {
-        /// These links are needed, and no others.
+        /// These addresses are needed, and no others.
         case hold([String])
-        /// Ask for a link that is held.
-        case connect(String)
+        /// Ask for a route that is held.
+        case connect(RouteID)
         /// Send it, and tell the flows whether it was written.
-        case send(PairingMessage, over: String)
-        case sendHello(to: PeerID, over: String, PairingHello.Proof?)
-        /// The pairing is in the store; what the desktop has sealed before that mark is void. The link is the one that it
-        /// was last heard over.
-        case paired(PairedDesktop, SealMark?, PresharedKey?, over: String?)
+        case send(PairingMessage, over: RouteID)
+        case sendHello(to: PeerID, over: RouteID, PairingHello.Proof?)
+        /// The pairing is in the store; what the desktop has sealed before that mark is void. The route is the one
+        /// that it was last heard over.
+        case paired(PairedDesktop, SealMark?, PresharedKey?, over: RouteID?)
         /// Something of a desktop that is stored now came while it was not.
-        case receiveAgain(RelayMessage, over: String)
+        case receiveAgain(PeerMessage, over: RouteID)
     }
 
     let flows = PairingCoordinator<PairedDesktop>([
@@ -160,12 +160,12 @@ final class DevicePairing {
 
     private func carryOut(_ event: PairingEvent<PairedDesktop>) {
         switch event {
-        case .hold(let urls): emit(.hold(urls))
-        case .connect(let url): emit(.connect(url))
-        case .send(let message): if case .over(let route) = message.path { emit(.send(message, over: route.url)) }
-        case .sendHello(let peer, let url, let proof): emit(.sendHello(to: peer, over: url, proof))
+        case .hold(let addresses): emit(.hold(addresses))
+        case .connect(let route): emit(.connect(route))
+        case .send(let message): if case .over(let route) = message.path { emit(.send(message, over: route)) }
+        case .sendHello(let peer, let route, let proof): emit(.sendHello(to: peer, over: route, proof))
         case .store(let record): store(record)
-        case .receiveAgain(let message, let url): emit(.receiveAgain(message, over: url))
+        case .receiveAgain(let message, let route): emit(.receiveAgain(message, over: route))
         case .report(let data): context.channel.post(HostEvent(.pairingChanged, data: data))
         case .sendICEConfig, .openAlias, .closeAlias, .withdraw: break  // a desktop's
         }
@@ -179,7 +179,7 @@ final class DevicePairing {
             return try PairedDesktops(connection).upsert(record.peer)
         } then: { [self] result in
             flows.stored(record, result) { [emit] stored, mark in
-                emit(.paired(stored, mark, record.presharedKey, over: record.url))
+                emit(.paired(stored, mark, record.presharedKey, over: record.route))
             }
         }
     }

@@ -16,28 +16,28 @@ struct DesktopSender {
     let channel: PeerChannel
 
     /// To a paired desktop, over its best route or this one.
-    func send(_ payload: JSONValue, to peer: PeerID, over url: String? = nil) -> (sent: Sent, route: String?) {
-        guard let desktop = desktops.peers.peer(peer), let url = url ?? routes.bestRoute(of: peer) else {
+    func send(_ payload: JSONValue, to peer: PeerID, over route: RouteID? = nil) -> (sent: Sent, route: RouteID?) {
+        guard let desktop = desktops.peers.peer(peer), let route = route ?? routes.bestRoute(of: peer) else {
             return (.offline, nil)
         }
-        let sent = channel.send(payload, to: peer, sealed: desktop.isSecure, over: routes.link(url))
+        let sent = channel.send(payload, to: peer, sealed: desktop.isSecure, over: routes.link(route))
         if case .unsealable(let error) = sent {
             context.channel.log(.warning, "could not seal a frame: \(error.message)")
         }
-        return (sent, url)
+        return (sent, route)
     }
 
     /// To a sealed desktop, over every route. Returns those that accepted it.
-    func sendEverywhere(_ payload: JSONValue, to peer: PeerID) -> [String] {
+    func sendEverywhere(_ payload: JSONValue, to peer: PeerID) -> [RouteID] {
         guard desktops.isSecure(peer), !routes.isAbsent(peer) else { return [] }
         return routes.routes(of: peer).filter { send(payload, to: peer, over: $0).sent.isWritten }
     }
 
     /// Tells a sealed desktop which of its pushes was stored last: it sends what follows.
     ///
-    /// - Parameter url: `nil` = its best route.
-    func sayHello(_ hello: PairingHello, to peer: PeerID, over url: String? = nil) {
-        if desktops.isSecure(peer) { _ = send(hello.json, to: peer, over: url) }
+    /// - Parameter route: `nil` = its best route.
+    func sayHello(_ hello: PairingHello, to peer: PeerID, over route: RouteID? = nil) {
+        if desktops.isSecure(peer) { _ = send(hello.json, to: peer, over: route) }
     }
 
     /// Tells the desktop whether its push was shown. Best effort: nothing waits for a desktop that is not there.
@@ -50,13 +50,13 @@ struct DesktopSender {
 
     /// Only to sealed desktops: no other understands it.
     func sendUnpair(to peer: PeerID) {
-        guard desktops.isSecure(peer), let url = routes.bestRoute(of: peer) else { return }
-        _ = channel.sendUnpair(to: peer, over: routes.link(url))
+        guard desktops.isSecure(peer), let route = routes.bestRoute(of: peer) else { return }
+        _ = channel.sendUnpair(to: peer, over: routes.link(route))
     }
 
-    /// Registered at a relay: the handshake of a session goes before what is sealed.
-    func registered(_ peer: PeerID, over url: String) {
-        guard desktops.isSecure(peer), let link = routes.link(url) else { return }
+    /// The route is up: the handshake of a session goes before what is sealed.
+    func registered(_ peer: PeerID, over route: RouteID) {
+        guard desktops.isSecure(peer), let link = routes.link(route) else { return }
         channel.sessions?.registered(peer, over: link)
     }
 }

@@ -18,7 +18,7 @@ final class PushCarrier {
     /// What the device is to do.
     enum Event {
         /// Tell a desktop through which number its pushes are stored.
-        case acknowledge(PeerID, PushReceiver.Position, over: String?)
+        case acknowledge(PeerID, PushReceiver.Position, over: RouteID?)
         /// Pushes of these desktops have entered the inbox, with these alerts.
         case stored([PeerID], unread: Int64, alerts: [AlertJudge.Judged])
         /// A hint of this desktop isn't one any more.
@@ -79,7 +79,7 @@ final class PushCarrier {
     private var isFull = false
     private var isShutDown = false
     /// Who is to be told where it stands, once for all that has come meanwhile.
-    private var due: [(desktop: PeerID, route: String?)] = []
+    private var due: [(desktop: PeerID, route: RouteID?)] = []
     private lazy var dueTimer = LoopTimer { [weak self] in self?.tellDue() }
 
     /// - Parameters:

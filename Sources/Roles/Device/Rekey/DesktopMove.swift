@@ -35,8 +35,8 @@ struct DesktopMove {
                 board.queue.reload()
                 board.channel.moves.stored(move)
                 board.tokens.paired(move.new)
-                for url in board.routes.routes(of: move.new) {
-                    if let link = board.routes.link(url) { board.channel.sessions?.registered(move.new, over: link) }
+                for route in board.routes.routes(of: move.new) {
+                    if let link = board.routes.link(route) { board.channel.sessions?.registered(move.new, over: link) }
                 }
             } else {
                 replace(move.new, by: old)

@@ -11,17 +11,17 @@ final class PushTokens {
     private var machine: PushTokensStateMachine
     private let context: DeviceContext
     private let desktops: @EventLoop () -> [PeerID]
-    private let say: @EventLoop (JSONValue, PeerID) -> [String]
+    private let say: @EventLoop (JSONValue, PeerID) -> [RouteID]
     /// There while a removal waits to count as heard.
     private var timer: LoopTimer?
 
     /// - Parameters:
     ///   - desktops: those that are paired.
     ///   - say: sends a statement over every route of a sealed desktop that is not absent, since it is not known which of
-    ///     them it hears; gives the relays that have taken it.
+    ///     them it hears; gives the routes that have taken it.
     init(
         removals: [PushTokensStateMachine.Removal], _ context: DeviceContext,
-        desktops: @escaping @EventLoop () -> [PeerID], say: @escaping @EventLoop (JSONValue, PeerID) -> [String]
+        desktops: @escaping @EventLoop () -> [PeerID], say: @escaping @EventLoop (JSONValue, PeerID) -> [RouteID]
     ) {
         machine = PushTokensStateMachine(removals: removals)
         self.context = context
@@ -87,10 +87,10 @@ final class PushTokens {
     func forget(_ desktop: PeerID) { machine.forget(desktop) }
 
     /// A connection has ended.
-    func disconnected(_ url: String) { machine.disconnected(url, now: EventLoop.now) }
+    func disconnected(_ route: RouteID) { machine.disconnected(route, now: EventLoop.now) }
 
     /// A relay has nobody of that id.
-    func wasCalledAbsent(_ desktop: PeerID, over url: String) { machine.wasCalledAbsent(desktop, over: url) }
+    func wasCalledAbsent(_ desktop: PeerID, over route: RouteID) { machine.wasCalledAbsent(desktop, over: route) }
 
     /// A relay says that the desktop has come.
     ///
@@ -107,8 +107,8 @@ final class PushTokens {
         let due = machine.due(for: desktop)
         guard !due.isEmpty else { return }
         for statement in due {
-            let urls = say(statement.json(deviceID: context.deviceID), desktop)
-            machine.wrote(statement, to: desktop, over: urls, now: EventLoop.now)
+            let routes = say(statement.json(deviceID: context.deviceID), desktop)
+            machine.wrote(statement, to: desktop, over: routes, now: EventLoop.now)
         }
         arm()
     }

@@ -21,8 +21,8 @@ struct PushTokensStateMachine: Sendable {
         let desktop: PeerID
         let statement: PushTokenStatement
         let at: UInt64
-        /// The connections that carried it and have not disowned it since.
-        var urls: [String]
+        /// The routes that carried it and have not disowned it since.
+        var routes: [RouteID]
         /// A removal of which the store has been told.
         var isSettled = false
 
@@ -69,21 +69,21 @@ struct PushTokensStateMachine: Sendable {
     }
 
     /// It was written to the desktop over these connections.
-    mutating func wrote(_ statement: PushTokenStatement, to desktop: PeerID, over urls: [String], now: UInt64) {
-        guard !urls.isEmpty else { return }
+    mutating func wrote(_ statement: PushTokenStatement, to desktop: PeerID, over routes: [RouteID], now: UInt64) {
+        guard !routes.isEmpty else { return }
         said.removeAll { $0.isOf(desktop, statement.service) }
-        said.append(Said(desktop: desktop, statement: statement, at: now, urls: urls))
+        said.append(Said(desktop: desktop, statement: statement, at: now, routes: routes))
     }
 
     /// The desktop is not at this relay, so frames sent through it may be lost. The relay does not say which frame it
     /// means.
-    mutating func wasCalledAbsent(_ desktop: PeerID, over url: String) {
-        disown(url) { $0.desktop == desktop }
+    mutating func wasCalledAbsent(_ desktop: PeerID, over route: RouteID) {
+        disown(route) { $0.desktop == desktop }
     }
 
     /// A connection has ended: what was written just before may be lost.
-    mutating func disconnected(_ url: String, now: UInt64) {
-        disown(url) { now < $0.at &+ Self.settlingTime }
+    mutating func disconnected(_ route: RouteID, now: UInt64) {
+        disown(route) { now < $0.at &+ Self.settlingTime }
     }
 
     /// A relay says that the desktop has come, and nothing was heard of it since `heardAt`: what was written after that
@@ -93,11 +93,11 @@ struct PushTokensStateMachine: Sendable {
         said.removeAll { $0.desktop == desktop && $0.at >= heardAt && $0.at &+ Self.settlingTime <= now }
     }
 
-    private mutating func disown(_ url: String, where isLost: (Said) -> Bool) {
-        for index in said.indices where said[index].urls.contains(url) && isLost(said[index]) {
-            said[index].urls.removeAll { $0 == url }
+    private mutating func disown(_ route: RouteID, where isLost: (Said) -> Bool) {
+        for index in said.indices where said[index].routes.contains(route) && isLost(said[index]) {
+            said[index].routes.removeAll { $0 == route }
         }
-        said.removeAll(where: \.urls.isEmpty)
+        said.removeAll(where: \.routes.isEmpty)
     }
 
     /// It was paired, maybe anew: it knows nothing.

@@ -28,24 +28,24 @@ package struct Incoming: Sendable, Equatable {
         self.sealedAt = sealedAt
     }
 
-    init(plain message: RelayMessage) {
+    init(plain message: PeerMessage) {
         self.init(from: message.from, payload: message.payload, delivery: message.delivery)
     }
 
-    init(_ opened: Sealer.Opened, of message: RelayMessage) {
+    init(_ opened: Sealer.Opened, of message: PeerMessage) {
         self.init(
             from: message.from, payload: .object(opened.body), delivery: message.delivery, mark: opened.mark,
             sealedAt: opened.timestamp)
     }
 
-    init(_ opened: PeerSessions.Opened, of message: RelayMessage) {
+    init(_ opened: PeerSessions.Opened, of message: PeerMessage) {
         self.init(
             from: message.from, payload: .object(opened.body), delivery: message.delivery, mark: opened.mark,
             sealedAt: opened.timestamp)
     }
 
     /// The sealed payload of a message, also if it is embedded in a string; `nil` = plain.
-    static func sealedPayload(of message: RelayMessage) -> JSONObject? {
+    static func sealedPayload(of message: PeerMessage) -> JSONObject? {
         switch message.payload {
         case .object(let object): isSealed(object) ? object : nil
         case .string(let text): embedded(text)

@@ -132,7 +132,7 @@ package final class PeerChannel {
     ///     counts before the replay window. Asked only if it matters.
     ///   - link: it came over this one. Answers to handshakes go back over it.
     package func open(
-        _ message: RelayMessage, of sender: Sender, mayPair: @autoclosure () -> Bool, over link: (any RelayLink)? = nil
+        _ message: PeerMessage, of sender: Sender, mayPair: @autoclosure () -> Bool, over link: (any RouteLink)? = nil
     ) -> Opening {
         if isRevoked(message.from) {
             countRevoked()
@@ -185,7 +185,7 @@ package final class PeerChannel {
 
     /// `nil` for what is neither a session's frame nor a handshake's.
     private func open(
-        _ message: RelayMessage, of sender: Sender, in sessions: PeerSessions, over link: (any RelayLink)?
+        _ message: PeerMessage, of sender: Sender, in sessions: PeerSessions, over link: (any RouteLink)?
     ) -> Opening? {
         guard let payload = message.payload.object, let type = payload["type"]?.string,
             type == SessionFrame.type || type == HandshakeFrame.type
@@ -276,7 +276,7 @@ package final class PeerChannel {
     ///
     /// - Parameter inSession: `false` for pairing frames: their receiver may have lost its state.
     package func send(
-        _ payload: JSONValue, to peer: PeerID, sealed: Bool, inSession: Bool = true, over link: (any RelayLink)?
+        _ payload: JSONValue, to peer: PeerID, sealed: Bool, inSession: Bool = true, over link: (any RouteLink)?
     ) -> Sent {
         guard let link, link.state.isOnline, !isRevoked(peer) else { return .offline }
         guard sealed else { return Sent(link.send(to: peer, payload: payload, sealed: false)) }
@@ -299,7 +299,7 @@ package final class PeerChannel {
 
     /// Tells a peer that the pairing is over. Without a session it is sealed in version 1, which a peer accepts for this
     /// alone: no session begins with a peer that is about to be forgotten.
-    package func sendUnpair(to peer: PeerID, over link: (any RelayLink)?) -> Sent {
+    package func sendUnpair(to peer: PeerID, over link: (any RouteLink)?) -> Sent {
         send(Unpair.payload, to: peer, sealed: true, inSession: sessions?.hasSession(with: peer) ?? false, over: link)
     }
 

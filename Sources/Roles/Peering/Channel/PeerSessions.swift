@@ -66,7 +66,7 @@ package final class PeerSessions {
         /// It has offered version 2 since it was paired.
         var isOffered = false
         var waiting: [Waiting] = []
-        weak var link: (any RelayLink)?
+        weak var link: (any RouteLink)?
 
         init(_ peer: PeerID, _ machine: SessionStateMachine) {
             self.peer = peer
@@ -116,7 +116,7 @@ package final class PeerSessions {
     }
 
     /// A desktop asks the device for a session, if there is none.
-    package func ask(_ peer: PeerID, over link: (any RelayLink)?) {
+    package func ask(_ peer: PeerID, over link: (any RouteLink)?) {
         guard role == .responder, let known = sessions(peer), !known.machine.hasSession else { return }
         send(.request, to: known, over: link)
     }
@@ -143,7 +143,7 @@ package final class PeerSessions {
     }
 
     /// A peer that uses version 1 where only sessions count needs a handshake.
-    func versionOneRefused(_ peer: PeerID, over link: (any RelayLink)?) {
+    func versionOneRefused(_ peer: PeerID, over link: (any RouteLink)?) {
         guard let known = sessions(peer) else { return }
         change(known, over: link) { $0.versionOneRefused(now: EventLoop.now, seed: SessionSeed.random) }
     }
@@ -151,13 +151,13 @@ package final class PeerSessions {
     // MARK: Events
 
     /// This side has registered at a relay over which the peer may be reached.
-    package func registered(_ peer: PeerID, over link: any RelayLink) {
+    package func registered(_ peer: PeerID, over link: any RouteLink) {
         guard usesSessions(peer), let known = sessions(peer) else { return }
         change(known, over: link) { $0.registered(now: EventLoop.now, seed: SessionSeed.random) }
     }
 
     /// The peer offers these versions, in a seal. A desktop asks a device that offers sessions for the first one.
-    func offered(_ offer: SealOffer, by peer: PeerID, over link: (any RelayLink)?) {
+    func offered(_ offer: SealOffer, by peer: PeerID, over link: (any RouteLink)?) {
         guard offer.contains(.two), role == .responder, let known = sessions(peer), !known.machine.hasSession else {
             return
         }
@@ -166,7 +166,7 @@ package final class PeerSessions {
     }
 
     /// A handshake's frame in the name of this peer. Throws what is wrong with it.
-    func receive(_ payload: JSONObject, from peer: PeerID, over link: (any RelayLink)?) throws(SealError) {
+    func receive(_ payload: JSONObject, from peer: PeerID, over link: (any RouteLink)?) throws(SealError) {
         let frame = try HandshakeFrame(decoding: payload)
         guard let known = sessions(peer) else { return }
         let wasRefused = known.machine.isRefused
@@ -185,7 +185,7 @@ package final class PeerSessions {
     }
 
     /// Throws why the frame was not opened.
-    func open(_ payload: JSONObject, from peer: PeerID, over link: (any RelayLink)?) throws(SealError) -> Opened {
+    func open(_ payload: JSONObject, from peer: PeerID, over link: (any RouteLink)?) throws(SealError) -> Opened {
         let frame = try SessionFrame(decoding: payload)
         guard let known = sessions(peer) else {
             throw SealError(.noKey, "a session's frame came from a peer without a key")
@@ -211,7 +211,7 @@ package final class PeerSessions {
 
     /// Seals a payload for this peer, anew each time.
     func seal(
-        _ payload: JSONObject, to peer: PeerID, now: EpochMilliseconds, over link: any RelayLink
+        _ payload: JSONObject, to peer: PeerID, now: EpochMilliseconds, over link: any RouteLink
     ) -> Sealing {
         guard usesSessions(peer), let known = sessions(peer),
             book[peer]?.entry.policy.version(hasSession: known.machine.hasSession) != .one
@@ -284,7 +284,7 @@ package final class PeerSessions {
     }
 
     private func change(
-        _ known: Sessions, over link: (any RelayLink)?,
+        _ known: Sessions, over link: (any RouteLink)?,
         _ event: (inout SessionStateMachine) -> [SessionStateMachine.Action]
     ) {
         if let link { known.link = link }
@@ -299,7 +299,7 @@ package final class PeerSessions {
         arm(by: known.machine.deadline)
     }
 
-    private func send(_ frame: HandshakeFrame, to known: Sessions, over link: (any RelayLink)?) {
+    private func send(_ frame: HandshakeFrame, to known: Sessions, over link: (any RouteLink)?) {
         guard let link = link ?? known.link, link.state.isOnline else { return }
         _ = link.send(to: known.peer, payload: .object(frame.json), sealed: false)
     }

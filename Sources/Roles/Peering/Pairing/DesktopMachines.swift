@@ -26,11 +26,11 @@ extension DesktopScanStateMachine: PairingMachine {
     package mutating func cancel(because reason: PairingReason) -> [DesktopScanAction] { cancel() }
 
     package mutating func peerOffline(
-        _ peer: PeerID, overLink url: String, now: EpochMilliseconds
+        _ peer: PeerID, over route: RouteID, now: EpochMilliseconds
     ) -> [DesktopScanAction] { peerOffline(peer) }
 
     package mutating func relayRefused(
-        _ detail: String, overLink url: String, now: EpochMilliseconds
+        over route: RouteID, detail: String?, now: EpochMilliseconds
     ) -> [DesktopScanAction] { relayRefused(detail: detail) }
 
     package mutating func sent(

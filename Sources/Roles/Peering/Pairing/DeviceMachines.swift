@@ -53,18 +53,8 @@ extension DeviceShowStateMachine: DevicePairingMachine {
     package mutating func suspended(now: EpochMilliseconds) -> [DeviceShowAction] { suspended() }
 
     package mutating func routeFailed(
-        _ route: PairingRoute, detail: String?, isFinal: Bool, now: EpochMilliseconds
+        _ route: RouteID, detail: String?, isFinal: Bool, now: EpochMilliseconds
     ) -> [DeviceShowAction] { routeFailed(route, detail: detail, isFinal: isFinal) }
-
-    // It waits for the desktop and sends it nothing that could be refused.
-
-    package mutating func peerOffline(
-        _ peer: PeerID, over route: PairingRoute, now: EpochMilliseconds
-    ) -> [DeviceShowAction] { [] }
-
-    package mutating func relayRefused(
-        over route: PairingRoute, detail: String?, now: EpochMilliseconds
-    ) -> [DeviceShowAction] { [] }
 }
 
 extension DeviceTypedCodeStateMachine: DevicePairingMachine {
@@ -93,14 +83,14 @@ extension DeviceTypedCodeStateMachine: DevicePairingMachine {
     package mutating func removed(_ id: PeerID) {}
 
     package mutating func routeFailed(
-        _ route: PairingRoute, detail: String?, isFinal: Bool, now: EpochMilliseconds
+        _ route: RouteID, detail: String?, isFinal: Bool, now: EpochMilliseconds
     ) -> [DeviceTypedCodeAction] { routeFailed(route, detail: detail, isFinal: isFinal) }
 
     package mutating func peerOffline(
-        _ peer: PeerID, over route: PairingRoute, now: EpochMilliseconds
+        _ peer: PeerID, over route: RouteID, now: EpochMilliseconds
     ) -> [DeviceTypedCodeAction] { peerOffline(peer, over: route) }
 
     package mutating func relayRefused(
-        over route: PairingRoute, detail: String?, now: EpochMilliseconds
+        over route: RouteID, detail: String?, now: EpochMilliseconds
     ) -> [DeviceTypedCodeAction] { relayRefused(over: route, detail: detail) }
 }

@@ -3,8 +3,6 @@ package import Signalling
 package import Wire
 
 /// A device's pairing machine: it reaches the desktop over routes of its own, named in a code or by the host.
-///
-/// The machines know routes; the coordinator knows links by their URLs. The extension maps one to the other.
 package protocol DevicePairingMachine: PairingMachine where Known == PairedDesktop {
     /// What the report says about a route with an invalid URL.
     static var invalidURL: String { get }
@@ -12,13 +10,9 @@ package protocol DevicePairingMachine: PairingMachine where Known == PairedDeskt
     mutating func cancel(_ reason: PairingReason) -> [Action]
     mutating func stored(_ desktop: PairedDesktop) -> [Action]
     mutating func storeFailed(_ id: PeerID, detail: String?) -> [Action]
-    mutating func routeOnline(_ route: PairingRoute, now: EpochMilliseconds) -> [Action]
+    mutating func routeOnline(_ route: RouteID, now: EpochMilliseconds) -> [Action]
     /// - Parameter isFinal: it won't come back.
-    mutating func routeFailed(
-        _ route: PairingRoute, detail: String?, isFinal: Bool, now: EpochMilliseconds
-    ) -> [Action]
-    mutating func peerOffline(_ peer: PeerID, over route: PairingRoute, now: EpochMilliseconds) -> [Action]
-    mutating func relayRefused(over route: PairingRoute, detail: String?, now: EpochMilliseconds) -> [Action]
+    mutating func routeFailed(_ route: RouteID, detail: String?, isFinal: Bool, now: EpochMilliseconds) -> [Action]
 }
 
 extension DevicePairingMachine {
@@ -35,9 +29,9 @@ extension DevicePairingMachine {
     }
 
     package mutating func linkChanged(
-        _ url: String, _ state: RelayConnectionState, now: EpochMilliseconds
+        _ route: RouteID, _ state: LinkState, now: EpochMilliseconds
     ) -> [Action] {
-        guard let route = route(at: url) else { return [] }
+        guard holds(route) else { return [] }
         switch state {
         case .online: return routeOnline(route, now: now)
         case .offline(let reason): return routeFailed(route, detail: reason.message, isFinal: false, now: now)
@@ -45,20 +39,8 @@ extension DevicePairingMachine {
         }
     }
 
-    package mutating func linkInvalid(_ url: String, now: EpochMilliseconds) -> [Action] {
-        guard let route = route(at: url) else { return [] }
+    package mutating func linkInvalid(_ route: RouteID, now: EpochMilliseconds) -> [Action] {
+        guard holds(route) else { return [] }
         return routeFailed(route, detail: Self.invalidURL, isFinal: true, now: now)
-    }
-
-    package mutating func peerOffline(_ peer: PeerID, overLink url: String, now: EpochMilliseconds) -> [Action] {
-        guard let route = route(at: url) else { return [] }
-        return peerOffline(peer, over: route, now: now)
-    }
-
-    package mutating func relayRefused(
-        _ detail: String, overLink url: String, now: EpochMilliseconds
-    ) -> [Action] {
-        guard let route = route(at: url) else { return [] }
-        return relayRefused(over: route, detail: detail, now: now)
     }
 }

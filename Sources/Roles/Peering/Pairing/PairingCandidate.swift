@@ -2,12 +2,12 @@ package import Identity
 package import Sealing
 package import Signalling
 package import Store
-import Wire
+package import Wire
 
 /// A frame that arrived while its sender's pairing was being stored: a peer may be faster than the disk.
 package struct HeldFrame: Sendable, Equatable {
-    package let message: RelayMessage
-    package let url: String
+    package let message: PeerMessage
+    package let route: RouteID
 }
 
 /// Marks of the sealed frames that led to a pairing. Saved with it, so that none of them has an effect again.
@@ -53,8 +53,8 @@ package struct PairingRecord<Known: PairedPeer>: Sendable {
     package let flow: PairingFlow
     package let peer: Known
     package let marks: PairingMarks
-    /// The link that the peer was last heard over.
-    package let url: String?
+    /// The route that the peer was last heard over.
+    package let route: RouteID?
     /// Of its sessions; `nil` = one of the two doesn't use sessions.
     package internal(set) var presharedKey: PresharedKey?
     /// Numbers the stores of this peer.
@@ -70,8 +70,8 @@ struct PairingCandidate: Sendable {
     /// Marks that the replay window refuses, of the flow whose machine has verified the proof of their frame, if that was
     /// the last frame it took.
     var staleMarks: [PairingFlow: SealMark] = [:]
-    /// The link that it was last heard over.
-    var url: String?
+    /// The route that it was last heard over.
+    var route: RouteID?
     /// Stores begun and finished; two flows may store the same peer.
     private var begun = 0
     private var done = 0

@@ -40,8 +40,8 @@ package final class PairingCoordinator<Known: PairedPeer> {
         flows.machine(type)
     }
     package func isAwaited(_ flow: PairingFlow) -> Bool { flows.isAwaited(flow) }
-    /// The link over which a flow last accepted a frame from this peer.
-    package func url(of peer: PeerID) -> String? { flows.url(of: peer) }
+    /// The route over which a flow last accepted a frame from this peer.
+    package func route(of peer: PeerID) -> RouteID? { flows.route(of: peer) }
 
     // MARK: The host
 
@@ -106,25 +106,25 @@ package final class PairingCoordinator<Known: PairedPeer> {
 
     // MARK: Links and frames
 
-    /// The state of a requested link.
-    package func connected(_ url: String, _ opening: Routes.Opening) {
+    /// The state of a requested route.
+    package func connected(_ route: RouteID, _ opening: Routes.Opening) {
         switch opening {
-        case .online: linkChanged(url, .online)
+        case .online: linkChanged(route, .online)
         case .connecting: break
-        case .invalid: perform(flows.linkInvalid(url, now: now))
+        case .invalid: perform(flows.linkInvalid(route, now: now))
         }
     }
 
-    package func linkChanged(_ url: String, _ state: RelayConnectionState) {
-        perform(flows.linkChanged(url, state, now: now))
+    package func linkChanged(_ route: RouteID, _ state: LinkState) {
+        perform(flows.linkChanged(route, state, now: now))
     }
 
-    package func peerOffline(_ peer: PeerID, over url: String) {
-        perform(flows.peerOffline(peer, over: url, now: now))
+    package func peerOffline(_ peer: PeerID, over route: RouteID) {
+        perform(flows.peerOffline(peer, over: route, now: now))
     }
 
-    package func relayRefused(_ detail: String, over url: String) {
-        perform(flows.relayRefused(detail, over: url, now: now))
+    package func relayRefused(_ detail: String, over route: RouteID) {
+        perform(flows.relayRefused(detail, over: route, now: now))
     }
 
     package func sent(_ message: PairingMessage, relays: Int) {
@@ -132,24 +132,24 @@ package final class PairingCoordinator<Known: PairedPeer> {
     }
 
     /// Holds a frame whose sender's pairing is being stored. `false` = it isn't: process the frame now.
-    package func hold(_ message: RelayMessage, over url: String) -> Bool { flows.hold(message, over: url) }
+    package func hold(_ message: PeerMessage, over route: RouteID) -> Bool { flows.hold(message, over: route) }
 
     /// Passes a frame to the flows. `true` = a flow accepted it, and its mark is kept for the pairing.
     ///
     /// - Parameter isRecorded: the role saves the frame's mark itself, because its sender is paired sealed.
     @discardableResult
     package func received(
-        _ frame: Incoming, isOfSecurePeer: Bool, isRecorded: Bool = false, over url: String
+        _ frame: Incoming, isOfSecurePeer: Bool, isRecorded: Bool = false, over route: RouteID
     ) -> Bool {
         var isTaken = false
         let actions = flows.received(
-            frame, isOfSecurePeer: isOfSecurePeer, isRecorded: isRecorded, over: url, isTaken: &isTaken, now: now)
+            frame, isOfSecurePeer: isOfSecurePeer, isRecorded: isRecorded, over: route, isTaken: &isTaken, now: now)
         if !actions.isEmpty { perform(actions) }
         return isTaken
     }
 
     /// A flow accepted a frame from this peer that came another way: at a typed code's alias.
-    package func note(_ peer: PeerID, over url: String) { flows.note(peer, over: url) }
+    package func note(_ peer: PeerID, over route: RouteID) { flows.note(peer, over: route) }
 
     // MARK: The store
 

@@ -52,7 +52,7 @@ extension PairingFlows {
     /// Whether a pairing is under way, so that an unpaired peer may send sealed frames.
     package var isActive: Bool { flows.contains { $0.machine.isActive } }
     package var dropped: Int { flows.reduce(0) { $0 &+ $1.machine.dropped.total } }
-    package var heldURLs: [String] { flows.flatMap { $0.machine.heldRoutes.map(\.url) } }
+    package var heldAddresses: [String] { flows.flatMap { $0.machine.heldRoutes.map(\.url) } }
     // In a generic type a key path is made anew on each use, by looking up types by name: 10 us.
     package var nextDeadline: UInt64? { flows.compactMap { $0.waiters.nextDeadline }.min() }
     package var asking: [PairingFlow] { flows.filter { $0.machine.asksPerson }.map(\.name) }
@@ -64,8 +64,8 @@ extension PairingFlows {
 
     package func isAwaited(_ name: PairingFlow) -> Bool { flows.contains { $0.name == name && !$0.waiters.isEmpty } }
 
-    /// The link over which a flow last accepted a frame from this peer.
-    package func url(of peer: PeerID) -> String? { candidates[peer]?.url }
+    /// The route over which a flow last accepted a frame from this peer.
+    package func route(of peer: PeerID) -> RouteID? { candidates[peer]?.route }
     package func isStoring(_ peer: PeerID) -> Bool { candidates[peer]?.isStoring == true }
 
     /// Whether the peer was unpaired after this store began.
@@ -165,21 +165,21 @@ extension PairingFlows {
     }
 
     package mutating func linkChanged(
-        _ url: String, _ state: RelayConnectionState, now: EpochMilliseconds
+        _ route: RouteID, _ state: LinkState, now: EpochMilliseconds
     ) -> [Action] {
-        each(nil, .linkChanged(url, state), now: now)
+        each(nil, .linkChanged(route, state), now: now)
     }
 
-    package mutating func linkInvalid(_ url: String, now: EpochMilliseconds) -> [Action] {
-        each(nil, .linkInvalid(url), now: now)
+    package mutating func linkInvalid(_ route: RouteID, now: EpochMilliseconds) -> [Action] {
+        each(nil, .linkInvalid(route), now: now)
     }
 
-    package mutating func peerOffline(_ peer: PeerID, over url: String, now: EpochMilliseconds) -> [Action] {
-        each(nil, .peerOffline(peer, over: url), now: now)
+    package mutating func peerOffline(_ peer: PeerID, over route: RouteID, now: EpochMilliseconds) -> [Action] {
+        each(nil, .peerOffline(peer, over: route), now: now)
     }
 
-    package mutating func relayRefused(_ detail: String, over url: String, now: EpochMilliseconds) -> [Action] {
-        each(nil, .relayRefused(detail, over: url), now: now)
+    package mutating func relayRefused(_ detail: String, over route: RouteID, now: EpochMilliseconds) -> [Action] {
+        each(nil, .relayRefused(detail, over: route), now: now)
     }
 
     package mutating func sent(_ message: PairingMessage, relays: Int, now: EpochMilliseconds) -> [Action] {
@@ -187,9 +187,9 @@ extension PairingFlows {
     }
 
     /// Holds a frame whose sender's pairing is being stored. `false` = it isn't: process the frame now.
-    package mutating func hold(_ message: RelayMessage, over url: String) -> Bool {
+    package mutating func hold(_ message: PeerMessage, over route: RouteID) -> Bool {
         guard isStoring(message.from) else { return false }
-        candidates[message.from]?.hold(HeldFrame(message: message, url: url))
+        candidates[message.from]?.hold(HeldFrame(message: message, route: route))
         return true
     }
 
@@ -200,7 +200,7 @@ extension PairingFlows {
     ///   - isTaken: whether a flow accepted it. Anybody can send a pairing frame; only senders of accepted ones are
     ///     remembered.
     package mutating func received(
-        _ frame: Incoming, isOfSecurePeer: Bool, isRecorded: Bool, over url: String, isTaken: inout Bool,
+        _ frame: Incoming, isOfSecurePeer: Bool, isRecorded: Bool, over route: RouteID, isTaken: inout Bool,
         now: EpochMilliseconds
     ) -> [Action] {
         guard isActive || frame.payload["type"]?.string != PayloadType.event else {
@@ -225,15 +225,15 @@ extension PairingFlows {
         }
         isTaken = !steps.isEmpty
         guard isTaken else { return [] }
-        note(frame.from, over: url)
+        note(frame.from, over: route)
         candidates[frame.from]?.take(frame.mark, isRecorded: isRecorded, by: steps.map { $0.0 })
         return steps.flatMap { actions($1, of: $0) }
     }
 
     /// A flow accepted a frame from this peer that came another way: at a typed code's alias.
-    package mutating func note(_ peer: PeerID, over url: String) {
+    package mutating func note(_ peer: PeerID, over route: RouteID) {
         candidates.upsert(NamedPeer(id: peer)) { PairingCandidate() }
-        candidates[peer]?.url = url
+        candidates[peer]?.route = route
     }
 }
 
@@ -253,8 +253,8 @@ extension PairingFlows {
             }
         var actions = each(record.flow, event, now: now)
         let held = candidates[record.peer.id]?.end() ?? []
-        actions.append(.emit(.hold(heldURLs)))
-        actions += held.map { .emit(.receiveAgain($0.message, over: $0.url)) }
+        actions.append(.emit(.hold(heldAddresses)))
+        actions += held.map { .emit(.receiveAgain($0.message, over: $0.route)) }
         forgetStrangers()
         return actions
     }
@@ -320,14 +320,14 @@ extension PairingFlows {
 
     private mutating func actions(_ step: PairingStep<Known>, of name: PairingFlow) -> [Action] {
         switch step {
-        case .connect(let route): return [.emit(.hold(heldURLs)), .emit(.connect(route.url))]
-        case .release: return [.emit(.hold(heldURLs))]
+        case .connect(let route): return [.emit(.hold(heldAddresses)), .emit(.connect(route.id))]
+        case .release: return [.emit(.hold(heldAddresses))]
         case .send(var message):
-            if case .lastHeard = message.path { message.path = .lastHeard(url(of: message.peer)) }
+            if case .lastHeard = message.path { message.path = .lastHeard(route(of: message.peer)) }
             return [.emit(.send(message))]
         case .sendHello(let peer, let route, let proof):
-            return [.emit(.sendHello(to: peer, over: route.url, proof))]
-        case .sendICEConfig(let peer): return [.emit(.sendICEConfig(to: peer, over: url(of: peer)))]
+            return [.emit(.sendHello(to: peer, over: route, proof))]
+        case .sendICEConfig(let peer): return [.emit(.sendICEConfig(to: peer, over: route(of: peer)))]
         case .openAlias(let id): return [.emit(.openAlias(id))]
         case .closeAlias: return [.emit(.closeAlias)]
         case .withdraw(let peer): return [.emit(.withdraw(peer))]
@@ -347,6 +347,6 @@ extension PairingFlows {
         let marks = candidates[peer.id]?.takeMarks(for: name) ?? PairingMarks()
         let presharedKey = flows.first { $0.name == name }?.machine.presharedKey
         return PairingRecord(
-            flow: name, peer: peer, marks: marks, url: url(of: peer.id), presharedKey: presharedKey, number: number)
+            flow: name, peer: peer, marks: marks, route: route(of: peer.id), presharedKey: presharedKey, number: number)
     }
 }

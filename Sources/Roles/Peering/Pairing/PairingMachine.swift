@@ -29,7 +29,7 @@ package protocol PairingMachine<Known>: Sendable {
     /// Whether it can still lead to a pairing.
     var isActive: Bool { get }
     var dropped: DroppedFrames { get }
-    /// The links that it needs now.
+    /// The addresses at which it needs to be reached now.
     var heldRoutes: [PairingRoute] { get }
     /// Whether a person is being asked.
     var asksPerson: Bool { get }
@@ -52,11 +52,11 @@ package protocol PairingMachine<Known>: Sendable {
     mutating func removed(_ id: PeerID)
     mutating func suspended(now: EpochMilliseconds) -> [Action]
     mutating func resumed(now: EpochMilliseconds) -> [Action]
-    mutating func linkChanged(_ url: String, _ state: RelayConnectionState, now: EpochMilliseconds) -> [Action]
-    /// A route that it requested has an invalid URL.
-    mutating func linkInvalid(_ url: String, now: EpochMilliseconds) -> [Action]
-    mutating func peerOffline(_ peer: PeerID, overLink url: String, now: EpochMilliseconds) -> [Action]
-    mutating func relayRefused(_ detail: String, overLink url: String, now: EpochMilliseconds) -> [Action]
+    mutating func linkChanged(_ route: RouteID, _ state: LinkState, now: EpochMilliseconds) -> [Action]
+    /// A route that it requested has an invalid address.
+    mutating func linkInvalid(_ route: RouteID, now: EpochMilliseconds) -> [Action]
+    mutating func peerOffline(_ peer: PeerID, over route: RouteID, now: EpochMilliseconds) -> [Action]
+    mutating func relayRefused(over route: RouteID, detail: String?, now: EpochMilliseconds) -> [Action]
     /// Its message was written to this many relays.
     mutating func sent(_ message: PairingMessage, relays: Int, now: EpochMilliseconds) -> [Action]
 }
@@ -81,12 +81,12 @@ extension PairingMachine {
     package mutating func suspended(now: EpochMilliseconds) -> [Action] { [] }
     package mutating func resumed(now: EpochMilliseconds) -> [Action] { [] }
     package mutating func linkChanged(
-        _ url: String, _ state: RelayConnectionState, now: EpochMilliseconds
+        _ route: RouteID, _ state: LinkState, now: EpochMilliseconds
     ) -> [Action] { [] }
-    package mutating func linkInvalid(_ url: String, now: EpochMilliseconds) -> [Action] { [] }
-    package mutating func peerOffline(_ peer: PeerID, overLink url: String, now: EpochMilliseconds) -> [Action] { [] }
+    package mutating func linkInvalid(_ route: RouteID, now: EpochMilliseconds) -> [Action] { [] }
+    package mutating func peerOffline(_ peer: PeerID, over route: RouteID, now: EpochMilliseconds) -> [Action] { [] }
     package mutating func relayRefused(
-        _ detail: String, overLink url: String, now: EpochMilliseconds
+        over route: RouteID, detail: String?, now: EpochMilliseconds
     ) -> [Action] { [] }
     package mutating func sent(_ message: PairingMessage, relays: Int, now: EpochMilliseconds) -> [Action] { [] }
 }
@@ -100,10 +100,10 @@ indirect enum PairingMachineEvent<Known: PairedPeer>: Sendable {
     case storeFailed(Known, String)
     case suspended
     case resumed
-    case linkChanged(String, RelayConnectionState)
-    case linkInvalid(String)
-    case peerOffline(PeerID, over: String)
-    case relayRefused(String, over: String)
+    case linkChanged(RouteID, LinkState)
+    case linkInvalid(RouteID)
+    case peerOffline(PeerID, over: RouteID)
+    case relayRefused(String, over: RouteID)
     case sent(PairingMessage, relays: Int)
 }
 
@@ -117,13 +117,13 @@ extension PairingMachine {
         case .storeFailed(let peer, let detail): storeFailed(peer, detail: detail)
         case .suspended: suspended(now: now)
         case .resumed: resumed(now: now)
-        case .linkChanged(let url, let state): linkChanged(url, state, now: now)
-        case .linkInvalid(let url): linkInvalid(url, now: now)
-        case .peerOffline(let peer, let url): peerOffline(peer, overLink: url, now: now)
-        case .relayRefused(let detail, let url): relayRefused(detail, overLink: url, now: now)
+        case .linkChanged(let route, let state): linkChanged(route, state, now: now)
+        case .linkInvalid(let route): linkInvalid(route, now: now)
+        case .peerOffline(let peer, let route): peerOffline(peer, over: route, now: now)
+        case .relayRefused(let detail, let route): relayRefused(over: route, detail: detail, now: now)
         case .sent(let message, let relays): sent(message, relays: relays, now: now)
         }
     }
 
-    func route(at url: String) -> PairingRoute? { heldRoutes.first { $0.url == url } }
+    func holds(_ route: RouteID) -> Bool { heldRoutes.contains { $0.id == route } }
 }

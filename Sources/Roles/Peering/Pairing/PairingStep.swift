@@ -4,13 +4,13 @@ package import Wire
 
 /// An action of any pairing flow, in one vocabulary.
 package indirect enum PairingStep<Known: PairedPeer>: Sendable {
-    /// Connect to this relay and report the link's state to the machine.
+    /// Connect there and report the route's state to the machine.
     case connect(PairingRoute)
-    /// A link is not needed any more.
+    /// A route is not needed any more.
     case release
     case send(PairingMessage)
     /// Send `bellwire:hello` to a desktop, in a seal.
-    case sendHello(to: PeerID, over: PairingRoute, PairingHello.Proof?)
+    case sendHello(to: PeerID, over: RouteID, PairingHello.Proof?)
     /// Send a deployed device its ICE servers.
     case sendICEConfig(to: PeerID)
     /// Register this id on a separate connection (WirePairing, "Typed codes").
@@ -28,10 +28,10 @@ package indirect enum PairingStep<Known: PairedPeer>: Sendable {
 /// A message from a flow to a peer.
 package struct PairingMessage: Sendable, Equatable {
     package enum Path: Sendable, Equatable {
-        case over(PairingRoute)
-        /// The link that the peer was last heard over, else its best.
-        case lastHeard(String?)
-        /// Every link that is up.
+        case over(RouteID)
+        /// The route that the peer was last heard over, else its best.
+        case lastHeard(RouteID?)
+        /// Every route that is up.
         case everywhere
         /// The typed code's own link.
         case alias

@@ -400,9 +400,9 @@ package final class KeyMoves {
 
     /// In plain text: the peer does not know the new key. It may have a new one itself.
     private func announce(_ frame: JSONValue, to peer: PeerID, over routes: Routes) {
-        for url in routes.routes(of: peer) where routes.isOnline(url) {
+        for route in routes.routes(of: peer) where routes.isOnline(route) {
             for id in [peer] + peers.successors(of: peer) {
-                _ = routes.link(url)?.send(to: id, payload: frame, sealed: false)
+                _ = routes.link(route)?.send(to: id, payload: frame, sealed: false)
             }
         }
     }

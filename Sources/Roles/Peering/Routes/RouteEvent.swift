@@ -4,33 +4,33 @@ package import Wire
 
 /// Events that ``Routes`` reports to its role.
 package enum RouteEvent: Sendable, Equatable {
-    /// A link's state changed; `online` = registered there.
-    case linkChanged(url: String, RelayConnectionState)
+    /// A route's link has another state; `online` = frames can be sent over it.
+    case linkChanged(RouteID, LinkState)
     /// The peer has a new best route: it had none before, or a different one.
-    case reachable(PeerID, over: String)
+    case reachable(PeerID, over: RouteID)
     /// The peer has no usable route any more.
     case lost(PeerID, Loss)
     /// A peer's connection changed, or with `nil` this role's own. Post it to the host: `{"online","routes":[…]}`.
     case connectionChanged(PeerID?, JSONObject)
-    /// A payload for us. Only the relay vouches for its sender.
-    case message(RelayMessage, over: String)
+    /// A payload for us. Only its route vouches for its sender.
+    case message(PeerMessage, over: RouteID)
     /// A relay could not deliver something because the peer is not connected there. Also reported for unknown peers;
     /// comes before ``lost(_:_:)``.
-    case peerOffline(PeerID, over: String)
+    case peerOffline(PeerID, over: RouteID)
     /// A relay reports that the peer has connected, so anything sent to its previous connection is lost. Comes after
     /// ``reachable(_:over:)``.
-    case peerOnline(PeerID, over: String)
+    case peerOnline(PeerID, over: RouteID)
     /// Whether the relay of the peer's best route reports absent peers, if it is not as it was. It comes before
     /// ``reachable(_:over:)``.
-    case absenceReporting(PeerID, AbsenceReporting, over: String)
+    case absenceReporting(PeerID, AbsenceReporting, over: RouteID)
     /// A probe has shown who names senders at a relay (WireDeployedRelays, "Forged senders").
-    case senderNaming(SenderNaming, over: String)
+    case senderNaming(SenderNaming, over: RouteID)
     /// The relay refused something after it had registered us. The text is the relay's, cleaned, for people.
-    case refused(String, over: String)
+    case refused(String, over: RouteID)
     /// An unreadable frame was dropped.
-    case malformed(SignallingFrameError, over: String)
-    /// Invalid relay URL; reported once while it is wanted.
-    case invalidURL(String, message: String)
+    case malformed(SignallingFrameError, over: RouteID)
+    /// Its address is invalid; reported once while it is wanted.
+    case invalid(RouteID, message: String)
 
     package enum Loss: Sendable, Equatable {
         /// No link is up.

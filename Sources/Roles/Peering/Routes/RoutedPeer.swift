@@ -1,19 +1,25 @@
 package import Pairing
 package import Wire
 
-/// A peer and the relays over which it is reached.
+/// A peer and the addresses at which it is reached.
 package struct RoutedPeer: Peer, Equatable {
     package let id: PeerID
     /// The best first.
-    package let urls: [String]
+    package let addresses: [String]
+    package let routes: [RouteID]
     /// The relay on the peer's local network. It rests while the peer is reached over ``relay``.
-    package let lan: String?
+    package let lan: RouteID?
     /// The relay that the peer itself named. The host's own relay doesn't count: it says nothing about where the peer is.
-    package let relay: String?
+    package let relay: RouteID?
 
-    package init(_ id: PeerID, over urls: [String], lan: String? = nil, relay: String? = nil) {
+    package init(_ id: PeerID, over addresses: [String], lan: String? = nil, relay: String? = nil) {
+        self.init(id, addresses, lan: lan.map { RouteID($0) }, relay: relay.map { RouteID($0) })
+    }
+
+    private init(_ id: PeerID, _ addresses: [String], lan: RouteID?, relay: RouteID?) {
         self.id = id
-        self.urls = urls.enumerated().filter { urls.firstIndex(of: $1) == $0 }.map(\.element)
+        self.addresses = addresses.enumerated().filter { addresses.firstIndex(of: $1) == $0 }.map(\.element)
+        routes = self.addresses.map { RouteID($0) }
         self.lan = lan
         self.relay = relay
     }
@@ -24,6 +30,11 @@ package struct RoutedPeer: Peer, Equatable {
             desktop.id, over: [desktop.lanSignalingURL, desktop.relayURL, ownRelay].compactMap(\.self),
             lan: desktop.lanSignalingURL, relay: desktop.relayURL)
     }
+
+    /// The same with the addresses at which each kind reaches the peer by itself.
+    func reached(by kinds: [RouteKind]) -> RoutedPeer {
+        RoutedPeer(id, kinds.flatMap { $0.reaches(id) } + addresses, lan: lan, relay: relay)
+    }
 }
 
 /// Local-network relays that need no reconnect attempts for now, because every peer on them is reached over its other
@@ -31,9 +42,9 @@ package struct RoutedPeer: Peer, Equatable {
 ///
 /// - Parameter isReached: whether a relay is up and hasn't reported that peer offline. If it has, the peer may only be
 ///   reachable on its local network.
-package func restingRoutes(of peers: [RoutedPeer], isReached: (PeerID, String) -> Bool) -> Set<String> {
-    var resting: Set<String> = []
-    var needed: Set<String> = []
+package func restingRoutes(of peers: [RoutedPeer], isReached: (PeerID, RouteID) -> Bool) -> Set<RouteID> {
+    var resting: Set<RouteID> = []
+    var needed: Set<RouteID> = []
     for peer in peers {
         if let relay = peer.relay { needed.insert(relay) }
         guard let lan = peer.lan else { continue }

@@ -7,7 +7,7 @@ import Wire
 
 /// Numbered pushes: answered from memory, committed in order, one commit at a time.
 @Suite struct PushReceiverTests {
-    private func push(_ seq: Int64, from desktop: PeerID = "d", over route: String? = "lan") -> ReceivedPush {
+    private func push(_ seq: Int64, from desktop: PeerID = "d", over route: RouteID? = "lan") -> ReceivedPush {
         let id = NotificationID("\(desktop.text)-\(seq)")
         return ReceivedPush(
             desktop: desktop, notification: Notification(id: id, title: "T", createdAt: 1, receivedAt: 1), seq: seq,
@@ -18,12 +18,15 @@ import Wire
         ReceivedSkip(desktop: "d", through: seq, mark: SealMark(peer: "d", epoch: 1, seq: 1_000 + seq), route: "lan")
     }
 
+    private static let names: [RouteID: String] = ["lan": "lan", "wan": "wan"]
+
     /// Actions in words.
     private func words(_ actions: [PushReceiver.Action]) -> [String] {
         actions.map { action in
             switch action {
             case .commit(let items): "commit " + items.map(\.word).joined(separator: ",")
-            case .acknowledge(let desktop, let through, let route): "ack \(desktop.text) \(through) \(route ?? "-")"
+            case .acknowledge(let desktop, let through, let route):
+                "ack \(desktop.text) \(through) \(route.flatMap { Self.names[$0] } ?? "-")"
             case .drop(let push, let drop): "drop \(push.seq ?? 0) \(drop)"
             }
         }

@@ -1,4 +1,5 @@
 import Notifications
+import TestSupport
 import Testing
 import Wire
 
@@ -8,7 +9,7 @@ private func entry(_ seq: Int64) -> Outbox.Entry {
     Outbox.Entry(seq: seq, event: NotificationEvent(id: NotificationID("n\(seq)"), title: "T", pushSeq: seq))
 }
 
-private let relay = "wss://relay.test"
+private let relay: RouteID = "wss://relay.test"
 
 extension PlainOutboxStateMachine {
     /// What it wants from the store, given at once; the numbers that are sent then.

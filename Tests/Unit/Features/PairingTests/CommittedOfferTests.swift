@@ -22,7 +22,7 @@ import Wire
     private mutating func scan(_ offer: DesktopPairingOffer = offer) throws -> PairAck {
         let random = try #require(Fixture.deviceRandom)
         _ = device.scan(offer.serialized(), identity: Fixture.deviceIdentity, random: random, now: Self.now)
-        return try #require(ack(device.routeOnline(Fixture.relay, now: Self.now)))
+        return try #require(ack(device.routeOnline(Fixture.relay.id, now: Self.now)))
     }
 
     private mutating func ack(_ actions: [DeviceScanAction]) -> PairAck? {
@@ -113,9 +113,9 @@ import Wire
     mutating func away() throws {
         show()
         let challenge = try #require(issued(told(try scan())))
-        _ = device.routeFailed(Fixture.relay, detail: nil, now: Self.now)
+        _ = device.routeFailed(Fixture.relay.id, detail: nil, now: Self.now)
         #expect(answered(challenge.json) == [])
-        #expect(ack(device.routeOnline(Fixture.relay, now: Self.now))?.random == Fixture.deviceRandom?.base64url)
+        #expect(ack(device.routeOnline(Fixture.relay.id, now: Self.now))?.random == Fixture.deviceRandom?.base64url)
     }
 
     @Test("a person who is asked sees the digits already; a sealed reveal takes the place of a plain ack")
@@ -145,7 +145,7 @@ import Wire
         _ = desktop.stored(phone, now: Self.now)
         device = DeviceScanStateMachine()
         _ = device.scan(Self.offer.serialized(), identity: Fixture.deviceIdentity, now: Self.now)
-        let first = try #require(ack(device.routeOnline(Fixture.relay, now: Self.now)))
+        let first = try #require(ack(device.routeOnline(Fixture.relay.id, now: Self.now)))
         let challenge = try #require(issued(told(first)))
         let second = try #require(ack(answered(challenge.json)))
         let anew = try #require(stored(told(second)))

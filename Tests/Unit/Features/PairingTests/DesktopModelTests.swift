@@ -245,8 +245,8 @@ private struct TypedModel {
             switch action {
             case .startTimer(let wait): .startTimer(wait)
             case .stopTimer: .stopTimer
-            case .openAlias(let alias): .open(alias.text)
-            case .closeAlias: .close(ledger.held.first ?? "nothing")
+            case .openAlias(let alias): .open(RouteID(alias.text))
+            case .closeAlias: .close(ledger.held.first ?? RouteID("nothing"))
             case .store, .sendExchange, .sendWrongCode, .sendConfirmation, .sendPlainConfirmation, .sendReject,
                 .sendICEConfig:
                 .causing
@@ -265,7 +265,7 @@ private struct TypedModel {
         }
         ledger.take(
             notes, isActive: machine.isActive, needsTimer: machine.isActive && storing == nil,
-            holds: Set([machine.heldAlias?.text].compactMap { $0 }))
+            holds: Set(machine.heldAlias.map { [RouteID($0.text)] } ?? []))
     }
 
     private mutating func hear(_ exchange: PairingExchange, _ peer: PeerID) {

@@ -72,8 +72,8 @@ private struct ScanModel {
         let current = machine.reported
         let notes = actions.map { action -> ModelLedger.Note in
             switch action {
-            case .open(let route): .open(route.url)
-            case .close(let route): .close(route.url)
+            case .open(let route): .open(route.id)
+            case .close(let route): .close(route)
             case .sendAck: .causing
             case .startTimer(let wait): .startTimer(wait)
             case .stopTimer: .stopTimer
@@ -87,12 +87,12 @@ private struct ScanModel {
         if !machine.isActive { isAsleep = false }
         ledger.take(
             notes, isActive: machine.isActive, needsTimer: machine.isActive && storing == nil && !isAsleep,
-            holds: Set(machine.heldRoutes.map(\.url)))
+            holds: Set(machine.heldRoutes.map(\.id)))
         for action in actions {
             if case .sendAck(let ack, let peer, let isSealed, let route) = action {
                 #expect(isSealed == (ack.mac != nil))
                 #expect(isSealed == (peer == Fixture.desktop))
-                #expect(machine.heldRoutes.contains(route))
+                #expect(machine.heldRoutes.contains { $0.id == route })
                 carryOut(machine.ackSent(Int.random(in: 0..<5, using: &random) > 0, over: route, now: now))
             }
         }
@@ -110,14 +110,14 @@ private struct ScanModel {
             scan(offer.serialized())
         case 2: scan(["", "{}", "[", #"{"type":"desktop-pairing"}"#].randomElement(using: &random) ?? "")
         case 3: carryOut(machine.cancel())
-        case 4...10: carryOut(machine.routeOnline(route, now: now))
-        case 11, 12: carryOut(machine.routeFailed(route, detail: nil, now: now))
+        case 4...10: carryOut(machine.routeOnline(route.id, now: now))
+        case 11, 12: carryOut(machine.routeFailed(route.id, detail: nil, now: now))
         case 13:
-            let actions = machine.routeFailed(route, detail: nil, isFinal: true, now: now)
-            if !machine.heldRoutes.contains(route) { ledger.lost(route.url) }
+            let actions = machine.routeFailed(route.id, detail: nil, isFinal: true, now: now)
+            if !machine.heldRoutes.contains(route) { ledger.lost(route.id) }
             carryOut(actions)
-        case 14, 15: carryOut(machine.peerOffline(peer, over: route, now: now))
-        case 16: carryOut(machine.relayRefused(over: route, detail: nil, now: now))
+        case 14, 15: carryOut(machine.peerOffline(peer, over: route.id, now: now))
+        case 16: carryOut(machine.relayRefused(over: route.id, detail: nil, now: now))
         case 17, 18, 19: receive(from: peer)
         case 20: machine.removed(peer)
         case 21: sleep()
@@ -198,8 +198,8 @@ private struct ShowModel {
         isAsking = if case .confirming = current { true } else { false }
         let notes = actions.map { action -> ModelLedger.Note in
             switch action {
-            case .open(let route): .open(route.url)
-            case .close(let route): .close(route.url)
+            case .open(let route): .open(route.id)
+            case .close(let route): .close(route)
             case .sendHello, .store: .causing
             case .startTimer(let wait): .startTimer(wait)
             case .stopTimer: .stopTimer
@@ -222,7 +222,7 @@ private struct ShowModel {
         if !machine.isActive { isAsleep = false }
         ledger.take(
             notes, isActive: machine.isActive, needsTimer: machine.isActive && storing == nil && !isAsleep,
-            holds: Set([machine.heldRoute?.url].compactMap { $0 }))
+            holds: Set([machine.heldRoute?.id].compactMap { $0 }))
     }
 
     mutating func step() {
@@ -240,8 +240,8 @@ private struct ShowModel {
                     over: Int.random(in: 0..<9, using: &random) > 0 ? route : nil,
                     legacy: LegacyPairing.allCases.randomElement(using: &random) ?? .qr))
         case 2: carryOut(machine.cancel())
-        case 3...6: carryOut(machine.routeOnline(route, now: now))
-        case 7: carryOut(machine.routeFailed(route, detail: "x", isFinal: Bool.random(using: &random)))
+        case 3...6: carryOut(machine.routeOnline(route.id, now: now))
+        case 7: carryOut(machine.routeFailed(route.id, detail: "x", isFinal: Bool.random(using: &random)))
         case 8...13:
             let peers: [PeerID] = [Fixture.desktop, Fixture.evil, "pc"]
             let peer = peers.randomElement(using: &random) ?? "pc"
@@ -315,8 +315,8 @@ private struct TypedModel {
         let current = machine.reported
         let notes = actions.map { action -> ModelLedger.Note in
             switch action {
-            case .open(let route): .open(route.url)
-            case .close(let route): .close(route.url)
+            case .open(let route): .open(route.id)
+            case .close(let route): .close(route)
             case .sendExchange, .sendAck, .store: .causing
             case .startTimer(let wait): .startTimer(wait)
             case .stopTimer: .stopTimer
@@ -336,7 +336,7 @@ private struct TypedModel {
         if !machine.isActive { isAsleep = false }
         ledger.take(
             notes, isActive: machine.isActive, needsTimer: machine.isActive && storing == nil && !isAsleep,
-            holds: Set([machine.heldRoute?.url].compactMap { $0 }))
+            holds: Set([machine.heldRoute?.id].compactMap { $0 }))
     }
 
     /// An honest desktop that shows 123456-789012.
@@ -390,11 +390,12 @@ private struct TypedModel {
             }
             carryOut(actions)
         case 2: carryOut(machine.cancel())
-        case 3...6: carryOut(machine.routeOnline(route, now: now))
-        case 7: carryOut(machine.routeFailed(route, detail: nil, isFinal: Int.random(in: 0..<4, using: &random) == 0))
+        case 3...6: carryOut(machine.routeOnline(route.id, now: now))
+        case 7:
+            carryOut(machine.routeFailed(route.id, detail: nil, isFinal: Int.random(in: 0..<4, using: &random) == 0))
         case 8:
-            carryOut(machine.peerOffline(Bool.random(using: &random) ? alias : Fixture.desktop, over: route))
-        case 9: carryOut(machine.relayRefused(over: route, detail: nil))
+            carryOut(machine.peerOffline(Bool.random(using: &random) ? alias : Fixture.desktop, over: route.id))
+        case 9: carryOut(machine.relayRefused(over: route.id, detail: nil))
         case 10: receiveNonsense(from: [alias, Fixture.desktop, Fixture.evil].randomElement(using: &random) ?? alias)
         case 11...18:
             guard let frame = answer else { return }

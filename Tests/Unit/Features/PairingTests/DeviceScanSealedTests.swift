@@ -20,8 +20,8 @@ import Wire
     /// Scans, and takes the ack to where it was written.
     private mutating func sendAck(_ offer: DesktopPairingOffer = Fixture.desktopOffer()) {
         _ = scan(offer)
-        _ = machine.routeOnline(Self.relay, now: now)
-        #expect(machine.ackSent(true, over: Self.relay, now: now) == [.startTimer(after: 2_500)])
+        _ = machine.routeOnline(Self.relay.id, now: now)
+        #expect(machine.ackSent(true, over: Self.relay.id, now: now) == [.startTimer(after: 2_500)])
     }
 
     private mutating func received(_ frame: PairingFrame) -> [DeviceScanAction] { machine.received(frame, now: now) }
@@ -34,15 +34,15 @@ import Wire
     @Test("the sealed ack proves that its sender has seen the code; the confirmation's proof makes the desktop paired")
     mutating func straight() throws {
         _ = scan()
-        let actions = machine.routeOnline(Self.relay, now: now)
-        guard case .sendAck(let ack, Fixture.desktop, sealed: true, Self.relay)? = actions.last else {
+        let actions = machine.routeOnline(Self.relay.id, now: now)
+        guard case .sendAck(let ack, Fixture.desktop, sealed: true, Self.relay.id)? = actions.last else {
             Issue.record("no sealed ack")
             return
         }
         #expect(Fixture.bond()?.proves(ack) == true)
         #expect(Fixture.bond(secret: Fixture.otherSecret)?.proves(ack) == false)
         #expect(Fixture.bond(desktop: Fixture.evil)?.proves(ack) == false)
-        _ = machine.ackSent(true, over: Self.relay, now: now)
+        _ = machine.ackSent(true, over: Self.relay.id, now: now)
         let paired = received(Fixture.sealed(Fixture.confirmation(), from: Fixture.desktop))
         guard case .store(let desktop)? = paired.last else {
             Issue.record("not paired")
@@ -114,7 +114,7 @@ import Wire
         while reason(machine.stepTimedOut(now: now)) == nil {
             // The ack is repeated, with a proof of its own.
             now += 2_500
-            #expect(machine.ackSent(true, over: Self.relay, now: now) == [.startTimer(after: 2_500)])
+            #expect(machine.ackSent(true, over: Self.relay.id, now: now) == [.startTimer(after: 2_500)])
             waited += 2_500
         }
         #expect(waited == (confirm ? 40_000 : 10_000))
@@ -125,17 +125,17 @@ import Wire
     mutating func comesBack() {
         sendAck()
         for _ in 0..<2 {
-            #expect(machine.peerOffline(Fixture.desktop, over: Self.relay, now: now) == [.startTimer(after: 1_000)])
+            #expect(machine.peerOffline(Fixture.desktop, over: Self.relay.id, now: now) == [.startTimer(after: 1_000)])
             #expect(machine.stepTimedOut(now: now).count == 2)
-            _ = machine.ackSent(true, over: Self.relay, now: now)
+            _ = machine.ackSent(true, over: Self.relay.id, now: now)
         }
-        #expect(reason(machine.peerOffline(Fixture.desktop, over: Self.relay, now: now)) == .desktopOffline)
+        #expect(reason(machine.peerOffline(Fixture.desktop, over: Self.relay.id, now: now)) == .desktopOffline)
     }
 
     @Test("a confirmation counts as well while the route of its ack is away")
     mutating func crosses() {
         sendAck()
-        _ = machine.routeFailed(Self.relay, detail: nil, now: now)
+        _ = machine.routeFailed(Self.relay.id, detail: nil, now: now)
         #expect(received(Fixture.sealed(Fixture.confirmation(), from: Fixture.desktop)).count == 2)
     }
 

@@ -58,8 +58,8 @@ import Wire
     /// Scans, and takes the ack to where it was written over the first route.
     private mutating func sendAck(_ offer: DesktopPairingOffer, over route: PairingRoute = lan) {
         _ = scan(offer)
-        _ = machine.routeOnline(route, now: now)
-        #expect(machine.ackSent(true, over: route, now: now) == [.startTimer(after: 10_000)])
+        _ = machine.routeOnline(route.id, now: now)
+        #expect(machine.ackSent(true, over: route.id, now: now) == [.startTimer(after: 10_000)])
     }
 
     @Test("open the local relay, send the ack, wait ten seconds: the desktop is stored, unconfirmed")
@@ -68,10 +68,10 @@ import Wire
         #expect(machine.reported == .scanning)
         #expect(scan(offer) == [.report(.sending(offer)), .startTimer(after: 1_500), .open(Self.lan)])
         #expect(
-            machine.routeOnline(Self.lan, now: now) == [
-                .startTimer(after: 5_000), .sendAck(ack(offer), to: "pc", sealed: false, over: Self.lan),
+            machine.routeOnline(Self.lan.id, now: now) == [
+                .startTimer(after: 5_000), .sendAck(ack(offer), to: "pc", sealed: false, over: Self.lan.id),
             ])
-        #expect(machine.ackSent(true, over: Self.lan, now: now) == [.startTimer(after: 10_000)])
+        #expect(machine.ackSent(true, over: Self.lan.id, now: now) == [.startTimer(after: 10_000)])
         let desktop = desktop(offer, relayURL: Self.relay.url, lan: true)
         #expect(machine.stepTimedOut(now: now) == [.stopTimer, .store(desktop)])
         #expect(machine.reported == .sending(offer))
@@ -89,10 +89,10 @@ import Wire
         #expect(machine.stepTimedOut(now: now) == [.startTimer(after: 15_000), .open(Self.relay)])
         #expect(machine.heldRoutes == [Self.lan, Self.relay])
         #expect(
-            machine.routeOnline(Self.relay, now: now).last
-                == .sendAck(ack(offer), to: "pc", sealed: false, over: Self.relay))
-        #expect(machine.routeOnline(Self.lan, now: now) == [])
-        _ = machine.ackSent(true, over: Self.relay, now: now)
+            machine.routeOnline(Self.relay.id, now: now).last
+                == .sendAck(ack(offer), to: "pc", sealed: false, over: Self.relay.id))
+        #expect(machine.routeOnline(Self.lan.id, now: now) == [])
+        _ = machine.ackSent(true, over: Self.relay.id, now: now)
         let desktop = desktop(offer, relayURL: Self.relay.url, lan: true, relay: true)
         #expect(machine.stepTimedOut(now: now) == [.stopTimer, .store(desktop)])
         #expect(machine.heldRoutes == [Self.lan, Self.relay])
@@ -103,39 +103,39 @@ import Wire
         let offer = Self.offer()
         _ = scan(offer)
         #expect(
-            machine.routeFailed(Self.lan, detail: "x", now: now) == [.startTimer(after: 15_000), .open(Self.relay)])
-        #expect(machine.routeFailed(Self.lan, detail: "again", now: now) == [])
+            machine.routeFailed(Self.lan.id, detail: "x", now: now) == [.startTimer(after: 15_000), .open(Self.relay)])
+        #expect(machine.routeFailed(Self.lan.id, detail: "again", now: now) == [])
         #expect(
-            machine.routeOnline(Self.lan, now: now).last
-                == .sendAck(ack(offer), to: "pc", sealed: false, over: Self.lan))
+            machine.routeOnline(Self.lan.id, now: now).last
+                == .sendAck(ack(offer), to: "pc", sealed: false, over: Self.lan.id))
     }
 
     @Test("the host's own relay comes last; where all have failed they have three seconds to come back")
     mutating func allFail() {
         _ = scan(Self.offer(), relayURL: Self.own.url)
         #expect(
-            machine.routeFailed(Self.lan, detail: "x", now: now) == [.startTimer(after: 1_500), .open(Self.relay)])
+            machine.routeFailed(Self.lan.id, detail: "x", now: now) == [.startTimer(after: 1_500), .open(Self.relay)])
         #expect(machine.stepTimedOut(now: now) == [.startTimer(after: 15_000), .open(Self.own)])
-        #expect(machine.routeFailed(Self.relay, detail: "y", now: now) == [])
-        #expect(machine.routeFailed(Self.own, detail: "z", now: now) == [.startTimer(after: 3_000)])
-        #expect(machine.routeFailed(Self.own, detail: "z", now: now) == [])
+        #expect(machine.routeFailed(Self.relay.id, detail: "y", now: now) == [])
+        #expect(machine.routeFailed(Self.own.id, detail: "z", now: now) == [.startTimer(after: 3_000)])
+        #expect(machine.routeFailed(Self.own.id, detail: "z", now: now) == [])
         let actions = machine.stepTimedOut(now: now)
         #expect(
             machine.reported == .failed(PairingFailure(.relayUnreachable, detail: "z")),
             "the reason says what the relay said")
-        #expect(actions.dropLast() == [.stopTimer, .close(Self.lan), .close(Self.relay), .close(Self.own)])
+        #expect(actions.dropLast() == [.stopTimer, .close(Self.lan.id), .close(Self.relay.id), .close(Self.own.id)])
     }
 
     @Test("an address that is none is not waited for")
     mutating func badAddress() {
         _ = scan(Self.offer())
         #expect(
-            machine.routeFailed(Self.lan, detail: "x", isFinal: true, now: now)
+            machine.routeFailed(Self.lan.id, detail: "x", isFinal: true, now: now)
                 == [.startTimer(after: 15_000), .open(Self.relay)])
-        #expect(machine.routeOnline(Self.lan, now: now) == [])
+        #expect(machine.routeOnline(Self.lan.id, now: now) == [])
         machine = DeviceScanStateMachine()
         _ = scan(Self.offer(lan: false))
-        #expect(reason(machine.routeFailed(Self.relay, detail: "x", isFinal: true, now: now)) == .relayUnreachable)
+        #expect(reason(machine.routeFailed(Self.relay.id, detail: "x", isFinal: true, now: now)) == .relayUnreachable)
     }
 
     @Test("relays that never answer are given 15 s")
@@ -151,8 +151,8 @@ import Wire
         #expect(received(from: "pc", type: nil) == [])
         _ = scan(offer)
         #expect(received(from: "pc", type: "chainlesschain:event") == [])
-        _ = machine.routeOnline(Self.lan, now: now)
-        _ = machine.ackSent(true, over: Self.lan, now: now)
+        _ = machine.routeOnline(Self.lan.id, now: now)
+        _ = machine.ackSent(true, over: Self.lan.id, now: now)
         #expect(received(from: "other", type: nil) == [])
         #expect(
             machine.received(PairingFrame([:], from: "pc", delivery: .stored(at: now + 1)), now: now) == [],
@@ -173,34 +173,35 @@ import Wire
     @Test("an ack that comes back goes once over the relay; when that one comes back too, the desktop is offline")
     mutating func ackComesBack() {
         sendAck(Self.offer())
-        #expect(machine.peerOffline("other", over: Self.lan, now: now) == [])
-        #expect(machine.peerOffline("pc", over: Self.relay, now: now) == [])
+        #expect(machine.peerOffline("other", over: Self.lan.id, now: now) == [])
+        #expect(machine.peerOffline("pc", over: Self.relay.id, now: now) == [])
         #expect(
-            machine.peerOffline("pc", over: Self.lan, now: now) == [.startTimer(after: 15_000), .open(Self.relay)])
-        guard case .sendAck(_, "pc", false, Self.relay)? = machine.routeOnline(Self.relay, now: now).last else {
+            machine.peerOffline("pc", over: Self.lan.id, now: now) == [.startTimer(after: 15_000), .open(Self.relay)])
+        guard case .sendAck(_, "pc", false, Self.relay.id)? = machine.routeOnline(Self.relay.id, now: now).last else {
             Issue.record("no second ack")
             return
         }
-        _ = machine.ackSent(true, over: Self.relay, now: now)
+        _ = machine.ackSent(true, over: Self.relay.id, now: now)
         #expect(
-            machine.peerOffline("pc", over: Self.relay, now: now) == [
-                .stopTimer, .close(Self.lan), .close(Self.relay), .report(.failed(PairingFailure(.desktopOffline))),
+            machine.peerOffline("pc", over: Self.relay.id, now: now) == [
+                .stopTimer, .close(Self.lan.id), .close(Self.relay.id),
+                .report(.failed(PairingFailure(.desktopOffline))),
             ])
     }
 
     @Test("an `error` for the ack falls back as well")
     mutating func ackRefused() {
         sendAck(Self.offer())
-        #expect(machine.relayRefused(over: Self.lan, detail: "no", now: now).last == .open(Self.relay))
-        _ = machine.routeOnline(Self.relay, now: now)
-        _ = machine.ackSent(true, over: Self.relay, now: now)
-        #expect(reason(machine.relayRefused(over: Self.relay, detail: "no", now: now)) == .relayUnreachable)
+        #expect(machine.relayRefused(over: Self.lan.id, detail: "no", now: now).last == .open(Self.relay))
+        _ = machine.routeOnline(Self.relay.id, now: now)
+        _ = machine.ackSent(true, over: Self.relay.id, now: now)
+        #expect(reason(machine.relayRefused(over: Self.relay.id, detail: "no", now: now)) == .relayUnreachable)
     }
 
     @Test("where one relay knew the desktop absent and the next did not answer, the desktop is offline")
     mutating func betterReason() {
         sendAck(Self.offer())
-        _ = machine.peerOffline("pc", over: Self.lan, now: now)
+        _ = machine.peerOffline("pc", over: Self.lan.id, now: now)
         #expect(reason(machine.stepTimedOut(now: now)) == .desktopOffline)
     }
 
@@ -208,9 +209,9 @@ import Wire
     mutating func silentRelay() {
         let offer = Self.offer()
         sendAck(offer)
-        _ = machine.peerOffline("pc", over: Self.lan, now: now)
-        _ = machine.routeOnline(Self.relay, now: now)
-        _ = machine.ackSent(true, over: Self.relay, now: now)
+        _ = machine.peerOffline("pc", over: Self.lan.id, now: now)
+        _ = machine.routeOnline(Self.relay.id, now: now)
+        _ = machine.ackSent(true, over: Self.relay.id, now: now)
         var other = machine
         #expect(reason(machine.stepTimedOut(now: now)) == .desktopOffline)
         let frame = PairingFrame(["type": "chainlesschain:ice:config"], from: "pc")
@@ -223,14 +224,14 @@ import Wire
         sendAck(Self.offer(lan: false), over: Self.relay)
         for _ in 0..<2 {
             #expect(
-                machine.routeFailed(Self.relay, detail: "x", now: now)
+                machine.routeFailed(Self.relay.id, detail: "x", now: now)
                     == [.startTimer(after: 15_000), .open(Self.relay)])
-            #expect(machine.peerOffline("pc", over: Self.relay, now: now) == [])
-            #expect(machine.routeOnline(Self.relay, now: now).count == 2)
-            _ = machine.ackSent(true, over: Self.relay, now: now)
+            #expect(machine.peerOffline("pc", over: Self.relay.id, now: now) == [])
+            #expect(machine.routeOnline(Self.relay.id, now: now).count == 2)
+            _ = machine.ackSent(true, over: Self.relay.id, now: now)
         }
-        let actions = machine.routeFailed(Self.relay, detail: "x", now: now)
-        #expect(actions.first == .close(Self.relay))
+        let actions = machine.routeFailed(Self.relay.id, detail: "x", now: now)
+        #expect(actions.first == .close(Self.relay.id))
         #expect(reason(actions) == .relayUnreachable)
     }
 
@@ -239,22 +240,22 @@ import Wire
         let offer = Self.offer()
         _ = scan(offer)
         _ = machine.stepTimedOut(now: now)
-        _ = machine.routeOnline(Self.lan, now: now)
-        _ = machine.ackSent(true, over: Self.lan, now: now)
-        _ = machine.routeOnline(Self.relay, now: now)
+        _ = machine.routeOnline(Self.lan.id, now: now)
+        _ = machine.ackSent(true, over: Self.lan.id, now: now)
+        _ = machine.routeOnline(Self.relay.id, now: now)
         #expect(
-            machine.routeFailed(Self.lan, detail: "x", now: now) == [
-                .startTimer(after: 5_000), .sendAck(ack(offer), to: "pc", sealed: false, over: Self.relay),
+            machine.routeFailed(Self.lan.id, detail: "x", now: now) == [
+                .startTimer(after: 5_000), .sendAck(ack(offer), to: "pc", sealed: false, over: Self.relay.id),
             ])
     }
 
     @Test("an ack that could not be written is sent again when the route is back; one that is never written fails")
     mutating func notWritten() {
         _ = scan(Self.offer(lan: false))
-        _ = machine.routeOnline(Self.relay, now: now)
+        _ = machine.routeOnline(Self.relay.id, now: now)
         #expect(
-            machine.ackSent(false, over: Self.relay, now: now) == [.startTimer(after: 15_000), .open(Self.relay)])
-        #expect(machine.routeOnline(Self.relay, now: now).count == 2)
+            machine.ackSent(false, over: Self.relay.id, now: now) == [.startTimer(after: 15_000), .open(Self.relay)])
+        #expect(machine.routeOnline(Self.relay.id, now: now).count == 2)
         #expect(reason(machine.stepTimedOut(now: now)) == .relayUnreachable)
     }
 
@@ -286,8 +287,8 @@ import Wire
     mutating func ownRelay() {
         let offer = Self.offer(lan: false, relay: false)
         #expect(scan(offer, relayURL: Self.own.url).contains(.open(Self.own)))
-        _ = machine.routeOnline(Self.own, now: now)
-        _ = machine.ackSent(true, over: Self.own, now: now)
+        _ = machine.routeOnline(Self.own.id, now: now)
+        _ = machine.ackSent(true, over: Self.own.id, now: now)
         #expect(
             machine.stepTimedOut(now: now)
                 == [.stopTimer, .store(desktop(offer, relayURL: Self.own.url, relay: true))])
@@ -297,8 +298,8 @@ import Wire
     mutating func ownRelayUnused() {
         let offer = Self.offer(relay: false)
         _ = scan(offer, relayURL: Self.own.url)
-        _ = machine.routeOnline(Self.lan, now: now)
-        _ = machine.ackSent(true, over: Self.lan, now: now)
+        _ = machine.routeOnline(Self.lan.id, now: now)
+        _ = machine.ackSent(true, over: Self.lan.id, now: now)
         #expect(
             machine.stepTimedOut(now: now) == [.stopTimer, .store(desktop(offer, relayURL: nil, lan: true))])
     }
@@ -308,7 +309,7 @@ import Wire
         var offer = Self.offer()
         offer.relayURL = offer.signalingURL
         #expect(scan(offer, relayURL: offer.signalingURL).contains(.startTimer(after: 15_000)))
-        #expect(machine.routeFailed(Self.lan, detail: nil, now: now) == [.startTimer(after: 3_000)])
+        #expect(machine.routeFailed(Self.lan.id, detail: nil, now: now) == [.startTimer(after: 3_000)])
     }
 
     @Test("the same code twice pairs once: while it is sent, while it sleeps, while it is stored, and afterwards")
@@ -319,8 +320,8 @@ import Wire
         _ = machine.suspended()
         #expect(scan(offer) == [])
         _ = machine.resumed(now: now)
-        _ = machine.routeOnline(Self.lan, now: now)
-        _ = machine.ackSent(true, over: Self.lan, now: now)
+        _ = machine.routeOnline(Self.lan.id, now: now)
+        _ = machine.ackSent(true, over: Self.lan.id, now: now)
         _ = machine.stepTimedOut(now: now)
         #expect(scan(offer) == [])
         let desktop = desktop(offer, relayURL: Self.relay.url, lan: true)
@@ -339,7 +340,8 @@ import Wire
         let other = Self.offer(lan: false, code: "999999", pcPeerID: "pc-2")
         #expect(
             scan(other) == [
-                .stopTimer, .close(Self.lan), .report(.sending(other)), .startTimer(after: 15_000), .open(Self.relay),
+                .stopTimer, .close(Self.lan.id), .report(.sending(other)), .startTimer(after: 15_000),
+                .open(Self.relay),
             ])
         #expect(received(from: "pc", type: nil) == [])
     }
@@ -347,7 +349,7 @@ import Wire
     @Test("a code that grows too old while its relay is sought is expired")
     mutating func expiresMeanwhile() {
         _ = scan(Self.offer(at: now - 299_999))
-        #expect(reason(machine.routeOnline(Self.lan, now: now + 2)) == .expired)
+        #expect(reason(machine.routeOnline(Self.lan.id, now: now + 2)) == .expired)
     }
 
     @Test("sleep gives every connection back; after it the ack is sent again, if the code still holds")
@@ -356,17 +358,17 @@ import Wire
         #expect(machine.suspended() == [])
         #expect(machine.resumed(now: now) == [])
         sendAck(offer)
-        #expect(machine.suspended() == [.stopTimer, .close(Self.lan)])
+        #expect(machine.suspended() == [.stopTimer, .close(Self.lan.id)])
         #expect(machine.isActive)
         #expect(machine.reported == .sending(offer))
         #expect(machine.heldRoutes.isEmpty)
-        #expect(machine.routeOnline(Self.lan, now: now) == [])
+        #expect(machine.routeOnline(Self.lan.id, now: now) == [])
         #expect(machine.stepTimedOut(now: now) == [])
         now += 60_000
         #expect(machine.resumed(now: now) == [.startTimer(after: 1_500), .open(Self.lan)])
         #expect(
-            machine.routeOnline(Self.lan, now: now).last
-                == .sendAck(ack(offer), to: "pc", sealed: false, over: Self.lan))
+            machine.routeOnline(Self.lan.id, now: now).last
+                == .sendAck(ack(offer), to: "pc", sealed: false, over: Self.lan.id))
         _ = machine.suspended()
         #expect(machine.resumed(now: now + 300_000) == [.report(.failed(PairingFailure(.expired)))])
         _ = scan(offer)
@@ -379,9 +381,9 @@ import Wire
         let offer = Self.offer()
         #expect(machine.cancel() == [])
         _ = scan(offer)
-        #expect(machine.cancel() == [.stopTimer, .close(Self.lan), .report(.failed(PairingFailure(.cancelled)))])
+        #expect(machine.cancel() == [.stopTimer, .close(Self.lan.id), .report(.failed(PairingFailure(.cancelled)))])
         #expect(machine.cancel() == [])
-        #expect(machine.routeOnline(Self.lan, now: now) == [])
+        #expect(machine.routeOnline(Self.lan.id, now: now) == [])
         sendAck(offer)
         #expect(reason(machine.cancel(.timeout)) == .timeout)
         sendAck(offer)
@@ -397,7 +399,7 @@ import Wire
         _ = machine.stepTimedOut(now: now)
         #expect(machine.storeFailed("other", detail: nil) == [])
         let actions = machine.storeFailed("pc", detail: "disk full")
-        #expect(actions.first == .close(Self.lan))
+        #expect(actions.first == .close(Self.lan.id))
         #expect(reason(actions) == .storeFailed)
     }
 

@@ -21,7 +21,7 @@ import Wire
 
     private mutating func display(legacy: LegacyPairing = .qr) {
         _ = show(legacy: legacy)
-        _ = machine.routeOnline(Self.relay, now: Self.start)
+        _ = machine.routeOnline(Self.relay.id, now: Self.start)
     }
 
     private mutating func received(
@@ -47,7 +47,7 @@ import Wire
         let offer = Fixture.deviceOffer(at: Self.start)
         let shown = DeviceShowState.displaying(offer, expiresAt: Self.start + 300_000)
         #expect(
-            machine.routeOnline(Self.relay, now: Self.start) == [.startTimer(after: 300_000), .report(shown)])
+            machine.routeOnline(Self.relay.id, now: Self.start) == [.startTimer(after: 300_000), .report(shown)])
         #expect(try DevicePairingOffer(parsing: offer.serialized(), now: Self.start) == offer)
         #expect(machine.reported.data["payload"] == .string(offer.serialized()))
         #expect(machine.reported.data["expiresAt"] == .integer(Self.start + 300_000))
@@ -64,7 +64,7 @@ import Wire
         #expect(desktop.shortString == Fixture.bond()?.shortString)
         #expect(
             machine.stored(desktop)
-                == [.report(.completed(desktop)), .sendHello(to: Fixture.desktop, over: Self.relay)])
+                == [.report(.completed(desktop)), .sendHello(to: Fixture.desktop, over: Self.relay.id)])
         #expect(machine.heldRoute == nil)
         #expect(machine.dropped.total == 0)
     }
@@ -79,8 +79,8 @@ import Wire
         }
         #expect(received(frame) == [])
         _ = machine.stored(desktop)
-        #expect(received(frame) == [.sendHello(to: Fixture.desktop, over: Self.relay)])
-        #expect(received(frame, after: 900_000) == [.sendHello(to: Fixture.desktop, over: Self.relay)])
+        #expect(received(frame) == [.sendHello(to: Fixture.desktop, over: Self.relay.id)])
+        #expect(received(frame, after: 900_000) == [.sendHello(to: Fixture.desktop, over: Self.relay.id)])
         #expect(received(Fixture.sealed(Fixture.confirmation(desktop: Fixture.evil), from: Fixture.evil)) == [])
         #expect(machine.dropped.notOpen == 1)
         machine.removed(Fixture.desktop)
@@ -195,21 +195,21 @@ import Wire
         #expect(show(as: nil) == [.report(.failed(PairingFailure(.noIdentity)))])
         #expect(show(over: nil) == [.report(.failed(PairingFailure(.noRelay)))])
         _ = show()
-        #expect(machine.routeFailed(Self.relay, detail: "refused") == [])
+        #expect(machine.routeFailed(Self.relay.id, detail: "refused") == [])
         #expect(machine.reported == .connecting)
         #expect(
             machine.timedOut(now: Self.start) == [
-                .stopTimer, .close(Self.relay),
+                .stopTimer, .close(Self.relay.id),
                 .report(.failed(PairingFailure(.relayUnreachable, detail: "refused"))),
             ])
         _ = show()
-        #expect(reason(machine.routeFailed(Self.relay, detail: "none", isFinal: true)) == .relayUnreachable)
+        #expect(reason(machine.routeFailed(Self.relay.id, detail: "none", isFinal: true)) == .relayUnreachable)
     }
 
     @Test("five minutes from when it was displayed, by the clock handed in, also when the timer is late")
     mutating func expiry() {
         display()
-        #expect(machine.timedOut(now: Self.start) == [.stopTimer, .close(Self.relay), .report(.expired)])
+        #expect(machine.timedOut(now: Self.start) == [.stopTimer, .close(Self.relay.id), .report(.expired)])
         #expect(received(Fixture.sealed(Fixture.confirmation(), from: Fixture.desktop)) == [])
         #expect(machine.dropped.notOpen == 1)
         display()
@@ -222,13 +222,13 @@ import Wire
     @Test("sleep gives the connection back and keeps the time at which the code ends")
     mutating func sleeps() {
         _ = show()
-        #expect(machine.suspended() == [.stopTimer, .close(Self.relay)])
+        #expect(machine.suspended() == [.stopTimer, .close(Self.relay.id)])
         #expect(machine.resumed(now: Self.start) == [.startTimer(after: 15_000), .open(Self.relay)])
-        _ = machine.routeOnline(Self.relay, now: Self.start)
+        _ = machine.routeOnline(Self.relay.id, now: Self.start)
         let shown = machine.reported
-        #expect(machine.suspended() == [.stopTimer, .close(Self.relay)])
+        #expect(machine.suspended() == [.stopTimer, .close(Self.relay.id)])
         #expect(machine.reported == shown)
-        #expect(machine.routeOnline(Self.relay, now: Self.start) == [])
+        #expect(machine.routeOnline(Self.relay.id, now: Self.start) == [])
         #expect(
             machine.resumed(now: Self.start + 100_000) == [.startTimer(after: 200_000), .open(Self.relay)])
         #expect(machine.reported == shown)
@@ -241,10 +241,10 @@ import Wire
     @Test("a newer code replaces the one before; a relay that breaks meanwhile does no harm")
     mutating func replaces() {
         display()
-        #expect(machine.routeFailed(Self.relay, detail: "x") == [])
+        #expect(machine.routeFailed(Self.relay.id, detail: "x") == [])
         #expect(
             show(over: Fixture.own) == [
-                .stopTimer, .close(Self.relay), .report(.connecting), .startTimer(after: 15_000), .open(Fixture.own),
+                .stopTimer, .close(Self.relay.id), .report(.connecting), .startTimer(after: 15_000), .open(Fixture.own),
             ])
     }
 
@@ -268,7 +268,7 @@ import Wire
         #expect(machine.storeFailed("other", detail: nil) == [])
         #expect(
             machine.storeFailed(desktop.id, detail: nil)
-                == [.close(Self.relay), .report(.failed(PairingFailure(.storeFailed)))])
+                == [.close(Self.relay.id), .report(.failed(PairingFailure(.storeFailed)))])
     }
 
     // MARK: Plain confirmations
@@ -344,11 +344,11 @@ import Wire
         _ = received(PairingFrame(Fixture.plainConfirmation(), from: "pc"), after: 299_000)
         #expect(
             machine.answer(accept: false, now: Self.start + 300_001)
-                == .taken([.stopTimer, .close(Self.relay), .report(.expired)]))
+                == .taken([.stopTimer, .close(Self.relay.id), .report(.expired)]))
         display()
         let shown = machine.reported
         _ = received(PairingFrame(Fixture.plainConfirmation(), from: "pc"))
-        #expect(machine.suspended() == [.stopTimer, .close(Self.relay), .report(shown)])
+        #expect(machine.suspended() == [.stopTimer, .close(Self.relay.id), .report(shown)])
         #expect(machine.resumed(now: Self.start) == [.startTimer(after: 300_000), .open(Self.relay)])
         #expect(received(PairingFrame(Fixture.plainConfirmation(), from: "pc")).count == 2)
         #expect(reason(machine.cancel()) == .cancelled)

@@ -49,7 +49,7 @@ import Wire
         _ = show.show(
             Fixture.code("012345"), secret: Fixture.secret, random: nil, identity: Fixture.deviceIdentity,
             over: Fixture.relay)
-        _ = show.routeOnline(Fixture.relay, now: Fixture.now)
+        _ = show.routeOnline(Fixture.relay.id, now: Fixture.now)
         var confirmation = Fixture.plainConfirmation()
         confirmation["deviceInfo"] = Self.info(name)
         _ = show.received(PairingFrame(confirmation, from: Fixture.desktop), now: Fixture.now)

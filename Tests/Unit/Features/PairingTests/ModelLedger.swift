@@ -1,4 +1,5 @@
 import Testing
+import Wire
 
 @testable import Pairing
 
@@ -8,8 +9,8 @@ struct ModelLedger {
     enum Note: Equatable {
         case startTimer(UInt64)
         case stopTimer
-        case open(String)
-        case close(String)
+        case open(RouteID)
+        case close(RouteID)
         /// Something that goes to the wire or to the store: it may cause the next event at once.
         case causing
         /// Whether it is the state that the machine reports.
@@ -18,10 +19,10 @@ struct ModelLedger {
     }
 
     private(set) var timer: UInt64?
-    private(set) var held: Set<String> = []
+    private(set) var held: Set<RouteID> = []
 
     /// `needsTimer`: something is under way that no one but a timer can be trusted to end.
-    mutating func take(_ notes: [Note], isActive: Bool, needsTimer: Bool, holds: Set<String>) {
+    mutating func take(_ notes: [Note], isActive: Bool, needsTimer: Bool, holds: Set<RouteID>) {
         for (index, note) in notes.enumerated() {
             switch note {
             case .startTimer(let wait):
@@ -31,7 +32,7 @@ struct ModelLedger {
             case .open(let name):
                 #expect(index == notes.count - 1, "more follows what may cause the next event")
                 held.insert(name)
-            case .close(let name): #expect(held.remove(name) != nil, "\(name) is closed and was not open")
+            case .close(let name): #expect(held.remove(name) != nil, "something is closed and was not open")
             case .causing, .other: break
             case .report(let isCurrent):
                 // An outdated report may stand before the one that counts.
@@ -46,7 +47,7 @@ struct ModelLedger {
     }
 
     /// The connection is none: what was open is not any more.
-    mutating func lost(_ name: String) { held.remove(name) }
+    mutating func lost(_ name: RouteID) { held.remove(name) }
 
     /// The timer fires; gives how long it took.
     mutating func fire() -> Int64? {

@@ -102,7 +102,7 @@ struct TypedCodeTable {
     private mutating func perform(_ actions: [DeviceTypedCodeAction]) {
         for action in actions {
             switch action {
-            case .open(let route): perform(device.routeOnline(route, now: table.now))
+            case .open(let route): perform(device.routeOnline(route.id, now: table.now))
             case .close, .report: break
             case .sendExchange(let exchange, let peer, _):
                 exchanges += 1

@@ -109,7 +109,7 @@ import Wire
             for action in actions {
                 switch action {
                 case .open(let route):
-                    if let next = devices[id]?.routeOnline(route, now: now) { perform(next, id) }
+                    if let next = devices[id]?.routeOnline(route.id, now: now) { perform(next, id) }
                 case .sendAck(let ack, let peer, let isSealed, let route):
                     letters.append(Letter(payload: ack.json, from: id, to: peer, isSealed: isSealed))
                     if let next = devices[id]?.ackSent(true, over: route, now: now) { perform(next, id) }
@@ -230,7 +230,7 @@ import Wire
         _ = device.show(
             Fixture.code("012345"), secret: Fixture.secret, random: Fixture.deviceRandom,
             identity: Fixture.deviceIdentity, over: Fixture.relay)
-        _ = device.routeOnline(Fixture.relay, now: Fixture.now)
+        _ = device.routeOnline(Fixture.relay.id, now: Fixture.now)
         guard case .displaying(let offer, _) = device.reported else {
             Issue.record("no code")
             return

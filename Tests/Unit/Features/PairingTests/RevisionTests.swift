@@ -18,7 +18,7 @@ import Wire
         _ = device.show(
             Fixture.code("012345"), secret: secret, random: random, identity: Fixture.deviceIdentity,
             over: Fixture.relay)
-        _ = device.routeOnline(Fixture.relay, now: Self.now)
+        _ = device.routeOnline(Fixture.relay.id, now: Self.now)
         guard case .displaying(let offer, _) = device.reported else { throw PairingFailure(.noRelay) }
         _ = desktop.scan(
             offer.serialized(), identity: Fixture.desktopIdentity, random: Fixture.desktopRandom, now: Self.now)
@@ -146,8 +146,8 @@ import Wire
         #expect(device.dropped.wrongSender == 2 && device.isActive)
         var scan = DeviceScanStateMachine()
         _ = scan.scan(Fixture.desktopOffer().serialized(), identity: Fixture.deviceIdentity, now: Self.now)
-        _ = scan.routeOnline(Fixture.relay, now: Self.now)
-        _ = scan.ackSent(true, over: Fixture.relay, now: Self.now)
+        _ = scan.routeOnline(Fixture.relay.id, now: Self.now)
+        _ = scan.ackSent(true, over: Fixture.relay.id, now: Self.now)
         var scanned = Fixture.confirmation()
         scanned["pcPeerId"] = .string(Fixture.evil.text)
         #expect(scan.received(Fixture.sealed(scanned, from: Fixture.desktop), now: Self.now) == [])

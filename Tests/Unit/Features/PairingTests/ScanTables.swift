@@ -86,7 +86,7 @@ struct OfferTable {
     private mutating func perform(_ actions: [DeviceScanAction]) {
         for action in actions {
             switch action {
-            case .open(let route): perform(device.routeOnline(route, now: table.now))
+            case .open(let route): perform(device.routeOnline(route.id, now: table.now))
             case .sendAck(let ack, let peer, let isSealed, let route):
                 table.send(ack.json, from: Fixture.device, to: peer, sealed: isSealed)
                 perform(device.ackSent(true, over: route, now: table.now))
@@ -188,7 +188,7 @@ struct ShowTable {
     private mutating func perform(_ actions: [DeviceShowAction]) {
         for action in actions {
             switch action {
-            case .open(let route): perform(device.routeOnline(route, now: table.now))
+            case .open(let route): perform(device.routeOnline(route.id, now: table.now))
             case .close, .startTimer, .stopTimer, .report: break
             case .sendHello(let peer, _, let proof):
                 table.send(

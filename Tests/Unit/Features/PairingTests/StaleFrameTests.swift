@@ -61,8 +61,8 @@ import Wire
             code: Fixture.code("012345"), pcPeerID: Fixture.desktop, deviceInfo: Fixture.desktopIdentity.deviceInfo,
             timestamp: Self.now, relayURL: Fixture.relay.url)
         _ = machine.scan(offer.serialized(), identity: Fixture.deviceIdentity, now: Self.now)
-        _ = machine.routeOnline(Fixture.relay, now: Self.now)
-        _ = machine.ackSent(true, over: Fixture.relay, now: Self.now)
+        _ = machine.routeOnline(Fixture.relay.id, now: Self.now)
+        _ = machine.ackSent(true, over: Fixture.relay.id, now: Self.now)
         for payload in [Fixture.confirmation(), Fixture.reject()] {
             #expect(machine.received(Self.stale(payload, from: Fixture.desktop), now: Self.now) == [])
         }
@@ -73,8 +73,8 @@ import Wire
     func deviceScanSealed() throws {
         var machine = DeviceScanStateMachine()
         _ = machine.scan(Fixture.desktopOffer().serialized(), identity: Fixture.deviceIdentity, now: Self.now)
-        _ = machine.routeOnline(Fixture.relay, now: Self.now)
-        _ = machine.ackSent(true, over: Fixture.relay, now: Self.now)
+        _ = machine.routeOnline(Fixture.relay.id, now: Self.now)
+        _ = machine.ackSent(true, over: Fixture.relay.id, now: Self.now)
         let other = Fixture.confirmation(secret: Fixture.otherSecret)
         for payload in [Fixture.reject(), other] {
             #expect(machine.received(Self.stale(payload, from: Fixture.desktop), now: Self.now) == [])
@@ -93,7 +93,7 @@ import Wire
         _ = machine.show(
             Fixture.code("012345"), secret: Fixture.secret, random: Fixture.deviceRandom,
             identity: Fixture.deviceIdentity, over: Fixture.relay)
-        _ = machine.routeOnline(Fixture.relay, now: Self.now)
+        _ = machine.routeOnline(Fixture.relay.id, now: Self.now)
         #expect(machine.received(Self.stale(Fixture.reject(), from: Fixture.desktop), now: Self.now) == [])
         #expect(machine.isActive && machine.dropped.stale == 1)
         let confirmation = Self.stale(Fixture.confirmation(), from: Fixture.desktop)

@@ -381,16 +381,16 @@ import Wire
             return device
         }
         var unreachable = device()
-        #expect(unreachable.routeFailed(Fixture.relay, detail: "x") == [])
+        #expect(unreachable.routeFailed(Fixture.relay.id, detail: "x") == [])
         _ = unreachable.timedOut(now: Fixture.now)
         #expect(unreachable.reported == .failed(PairingFailure(.relayUnreachable, detail: "x")))
         var absent = device()
-        #expect(absent.peerOffline("pairing-code:123456", over: Fixture.relay) == [])
-        _ = absent.routeOnline(Fixture.relay, now: Fixture.now)
-        _ = absent.peerOffline("pairing-code:123456", over: Fixture.relay)
+        #expect(absent.peerOffline("pairing-code:123456", over: Fixture.relay.id) == [])
+        _ = absent.routeOnline(Fixture.relay.id, now: Fixture.now)
+        _ = absent.peerOffline("pairing-code:123456", over: Fixture.relay.id)
         #expect(reason(absent.reported) == .typedCodeUnavailable)
         var silent = device()
-        _ = silent.routeOnline(Fixture.relay, now: Fixture.now)
+        _ = silent.routeOnline(Fixture.relay.id, now: Fixture.now)
         var waited: UInt64 = 0
         while silent.isActive {
             waited += DeviceTypedCodeStateMachine.repeatTime
@@ -399,7 +399,7 @@ import Wire
         #expect(waited == 60_000)
         #expect(reason(silent.reported) == .timeout)
         var cancelled = device()
-        #expect(cancelled.cancel().contains(.close(Fixture.relay)))
+        #expect(cancelled.cancel().contains(.close(Fixture.relay.id)))
         #expect(reason(cancelled.reported) == .cancelled)
     }
 
@@ -408,11 +408,11 @@ import Wire
         var device = DeviceTypedCodeStateMachine()
         var random = SeededGenerator(seed: 1)
         _ = device.submit("123456-789012", identity: Fixture.deviceIdentity, over: Fixture.relay, using: &random)
-        let first = device.routeOnline(Fixture.relay, now: Fixture.now).last
-        #expect(device.suspended(now: Fixture.now) == [.stopTimer, .close(Fixture.relay)])
+        let first = device.routeOnline(Fixture.relay.id, now: Fixture.now).last
+        #expect(device.suspended(now: Fixture.now) == [.stopTimer, .close(Fixture.relay.id)])
         #expect(
             device.resumed(now: Fixture.now + 1_000) == [.startTimer(after: 15_000), .open(Fixture.relay)])
-        #expect(device.routeOnline(Fixture.relay, now: Fixture.now).last == first)
+        #expect(device.routeOnline(Fixture.relay.id, now: Fixture.now).last == first)
         _ = device.suspended(now: Fixture.now)
         _ = device.resumed(now: Fixture.now + 300_000)
         #expect(reason(device.reported) == .expired)

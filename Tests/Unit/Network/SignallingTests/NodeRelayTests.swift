@@ -10,7 +10,7 @@ import Wire
 /// Connections at relays that behave as the deployed programs do.
 @Suite(.serialized, .timeLimit(.minutes(1))) @EventLoop struct NodeRelayTests {
     private final class Events {
-        var all: [RelayEvent] = []
+        var all: [LinkEvent] = []
     }
 
     private func connect(
@@ -53,7 +53,7 @@ import Wire
         await eventually { events.all.contains { $0.title == "after" } }
         #expect(relay.registrations(of: id) == 3)
         #expect(events.all.compactMap(\.title) == ["lost", "heard", "after"])
-        let states: [RelayConnectionState] = events.all.compactMap {
+        let states: [LinkState] = events.all.compactMap {
             if case .stateChanged(let state) = $0 { state } else { nil }
         }
         #expect(states == [.connecting, .registering, .online], "the session goes on")
@@ -194,7 +194,7 @@ extension [SendResult] {
     fileprivate func count(of result: SendResult) -> Int { count { $0 == result } }
 }
 
-extension RelayEvent {
+extension LinkEvent {
     fileprivate var isMessage: Bool { if case .message = self { true } else { false } }
 
     fileprivate var title: JSONValue? {

@@ -181,7 +181,7 @@ import Wire
     @Test("the handler may stop the connection from inside an event")
     func stopsInside() async throws {
         let relay = try StubRelay()
-        var states: [RelayConnectionState] = []
+        var states: [LinkState] = []
         let connection = RelayConnection(url: try relay.url, registration: .init(peerID: "d")) { connection, event in
             guard case .stateChanged(let state) = event else { return }
             states.append(state)

@@ -114,7 +114,7 @@ struct RelaySessionProofTests {
         _ = received(.registered(.init(peerID: nil)))
         for isSealed in [true, false] {
             let message = SignallingFrame.Message(from: "pc", payload: [:], isSealed: isSealed)
-            let expected = RelayMessage(
+            let expected = PeerMessage(
                 from: "pc", payload: [:], timestamp: nil, delivery: .live, isSealed: isSealed)
             #expect(received(.message(message)) == .deliver(.message(expected)))
         }

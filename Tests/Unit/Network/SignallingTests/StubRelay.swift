@@ -88,7 +88,7 @@ final class StubRelay: HTTPHandler, WebSocketDelegate {
 @EventLoop
 final class Watched {
     let connection: RelayConnection
-    private(set) var events: [RelayEvent] = []
+    private(set) var events: [LinkEvent] = []
 
     init(_ url: WebSocketURL, id: PeerID = "did:key:zMe", seed: UInt64 = 1) {
         let box = EventBox()
@@ -100,11 +100,11 @@ final class Watched {
         box.owner = self
     }
 
-    var states: [RelayConnectionState] {
+    var states: [LinkState] {
         events.compactMap { if case .stateChanged(let state) = $0 { state } else { nil } }
     }
 
-    var messages: [RelayMessage] {
+    var messages: [PeerMessage] {
         events.compactMap { if case .message(let message) = $0 { message } else { nil } }
     }
 }

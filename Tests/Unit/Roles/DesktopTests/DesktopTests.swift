@@ -241,6 +241,6 @@ struct DesktopTests {
 extension DesktopSwitchboard {
     /// How many of these are remembered by where they were heard.
     fileprivate func heard(_ peers: [String]) -> Int {
-        peers.count { peer in devices.contains(PeerID(peer)) || pairing.flows.url(of: PeerID(peer)) != nil }
+        peers.count { peer in devices.contains(PeerID(peer)) || pairing.flows.route(of: PeerID(peer)) != nil }
     }
 }

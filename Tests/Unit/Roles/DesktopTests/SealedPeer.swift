@@ -17,7 +17,7 @@ final class SealedPeer {
     private let envelopes = Mailbox<JSONValue>()
     private let plain = Mailbox<JSONValue>()
     private let isOnline = Mailbox<Bool>()
-    private var link: (any RelayLink)?
+    private var link: (any RouteLink)?
     /// Whether it says at once that it has stored a push.
     var acknowledgesPushes = true
     /// Of the last ack that it has made.
@@ -44,7 +44,7 @@ final class SealedPeer {
         return peer
     }
 
-    private func received(_ event: RelayEvent) {
+    private func received(_ event: LinkEvent) {
         switch event {
         case .stateChanged(let state): isOnline.put(state.isOnline)
         case .message(let message):

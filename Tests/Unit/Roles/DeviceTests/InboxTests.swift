@@ -361,7 +361,7 @@ struct InboxTests {
         #expect(try await bench.inboxError == "denied")
         _ = try await bench.host.event(.inboxChanged) { $0["error"]?["code"] == "denied" }
         EventLoop.post { [core = bench.device.core] in
-            for url in core.routes.urls { core.routes.link(url)?.reconnectNow() }
+            for url in core.routes.opened { core.routes.link(url)?.reconnectNow() }
         }
         _ = try await desktop.request("notification.getHistory")
         #expect(try await bench.inboxError == nil)

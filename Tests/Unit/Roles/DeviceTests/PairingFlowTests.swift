@@ -254,7 +254,7 @@ struct PairingFlowTests {
             end(device)
             gate.signal()
             #expect(await shown.error?.detail["reason"] == "cancelled")
-            #expect(await device.core.routes.urls.isEmpty)
+            #expect(await device.core.routes.opened.isEmpty)
             await device.close()
         }
     }

@@ -26,12 +26,12 @@ import Wire
     }
 
     private func say(
-        _ machine: inout PushTokensStateMachine, to desktop: PeerID, over url: String = "u", now: UInt64 = 0
+        _ machine: inout PushTokensStateMachine, to desktop: PeerID, over route: RouteID = "u", now: UInt64 = 0
     )
         -> [PushTokenStatement]
     {
         let due = machine.due(for: desktop)
-        for statement in due { machine.wrote(statement, to: desktop, over: [url], now: now) }
+        for statement in due { machine.wrote(statement, to: desktop, over: [route], now: now) }
         return due
     }
 

@@ -17,7 +17,7 @@ struct RepeatedCallsTests {
     /// Cuts the connections of a device without a word.
     @EventLoop
     private func cut(_ device: Device) {
-        for url in device.core.routes.urls { device.core.routes.link(url)?.reconnectNow() }
+        for url in device.core.routes.opened { device.core.routes.link(url)?.reconnectNow() }
     }
 
     @EventLoop
@@ -151,7 +151,7 @@ extension DeviceSwitchboard {
 }
 
 extension DesktopSwitchboard {
-    fileprivate var links: [any RelayLink] { routes.urls.compactMap(routes.link) }
+    fileprivate var links: [any RouteLink] { routes.opened.compactMap(routes.link) }
     fileprivate var isConnected: Bool { links.allSatisfy { $0.state.isOnline } }
 }
 

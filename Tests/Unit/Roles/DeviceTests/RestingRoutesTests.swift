@@ -24,9 +24,9 @@ struct RestingRoutesTests {
     @Test("a local relay rests while each of its desktops is at its other relay, and only then")
     func rules() {
         let both = desktop("a", lan: "lan", relay: "relay")
-        func resting(_ desktops: [PairedDesktop], absent: String? = nil, online: Set<String>) -> Set<String> {
-            restingRoutes(of: desktops.map { RoutedPeer($0, ownRelay: nil) }) { desktop, url in
-                online.contains(url) && desktop.text != absent
+        func resting(_ desktops: [PairedDesktop], absent: String? = nil, online: Set<RouteID>) -> Set<RouteID> {
+            restingRoutes(of: desktops.map { RoutedPeer($0, ownRelay: nil) }) { desktop, route in
+                online.contains(route) && desktop.text != absent
             }
         }
         #expect(resting([both], online: ["relay"]) == ["lan"])
@@ -41,7 +41,9 @@ struct RestingRoutesTests {
     }
 
     @EventLoop
-    private func isResting(_ url: String, of device: Device) -> Bool? { device.core.routes.link(url)?.isResting }
+    private func isResting(_ url: String, of device: Device) -> Bool? {
+        device.core.routes.link(RouteID(url))?.rests
+    }
 
     @Test("a local relay that has failed waits for a change of the network, which finds it")
     func networkChange() async throws {

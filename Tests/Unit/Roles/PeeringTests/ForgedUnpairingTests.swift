@@ -13,13 +13,9 @@ import Wire
 
 /// A link that keeps what it is given until the relay of the test takes it.
 @EventLoop
-private final class KeptLink: RelayLink {
-    let origin = "ws://stub.test"
-    let state = RelayConnectionState.online
-    let isProved = true
-    let isResting = false
-    let absenceReporting = AbsenceReporting.reports
-    let senderNaming = SenderNaming.byRelay
+private final class KeptLink: RouteLink {
+    let state = LinkState.online
+    let relay: RelayFacts? = RelayFacts(isProved: true, senderNaming: .byRelay)
     private var kept: [JSONValue] = []
 
     func start() {}
@@ -33,8 +29,6 @@ private final class KeptLink: RelayLink {
         kept.append(payload)
         return .written
     }
-
-    func send(routed: SignallingFrame.Routed) -> SendResult { .written }
 
     func take() -> [JSONValue] {
         defer { kept = [] }
@@ -77,7 +71,7 @@ private final class KeptLink: RelayLink {
 
         func open(_ payload: JSONValue, from peer: PeerID, mayPair: Bool = false) -> PeerChannel.Opening {
             channel.open(
-                RelayMessage(from: peer, payload: payload, timestamp: nil, delivery: .live), of: .secure,
+                PeerMessage(from: peer, payload: payload, timestamp: nil, delivery: .live), of: .secure,
                 mayPair: mayPair, over: link)
         }
 

@@ -20,11 +20,10 @@ import Wire
             try Identity.start()
             let key = try SigningKey.generate()
             id = PeerID(key.did)
+            let registration = SignallingFrame.Register(
+                peerID: id, deviceType: side == .device ? .mobile : .desktop)
             routes = Routes(
-                side, links: relays.maker,
-                registration: SignallingFrame.Register(
-                    peerID: PeerID(key.did), deviceType: side == .device ? .mobile : .desktop),
-                provingWith: key)
+                side, of: id, kinds: [.relays(relays.maker, registration: registration, provingWith: key)])
             routes.handler = { [events] event in events.put(event) }
         }
 
@@ -36,12 +35,14 @@ import Wire
         }
 
         func online(_ url: String, _ location: SourceLocation = #_sourceLocation) async throws {
-            _ = try await event("a registration at \(url)", location) { $0 == .linkChanged(url: url, .online) }
+            _ = try await event("a registration at \(url)", location) { $0 == .linkChanged(RouteID(url), .online) }
         }
     }
 
     private let one = "ws://one.test"
     private let two = "ws://two.test"
+    private let first: RouteID = "ws://one.test"
+    private let second: RouteID = "ws://two.test"
 
     init() throws { try EventLoop.start() }
 
@@ -62,53 +63,53 @@ import Wire
     }
 
     @EventLoop
-    private func ask(_ role: Role, of peer: Role, over url: String) {
-        #expect(role.routes.link(url)?.send(to: peer.id, payload: ["type": "x"], sealed: true) == .written)
+    private func ask(_ role: Role, of peer: Role, over route: RouteID) {
+        #expect(role.routes.link(route)?.send(to: peer.id, payload: ["type": "x"], sealed: true) == .written)
     }
 
     @Test("a device on two relays: its desktop is absent only while both call it absent")
     @EventLoop func twoRelays() async throws {
         let (relays, device, desktop) = try await pair()
-        let first = try await device.event("a route") { $0 == .reachable(desktop.id, over: one) }
-        #expect(first == .reachable(desktop.id, over: one))
-        #expect(device.routes.link(one)?.isProved == true)
+        let reached = try await device.event("a route") { $0 == .reachable(desktop.id, over: first) }
+        #expect(reached == .reachable(desktop.id, over: first))
+        #expect(device.routes.link(first)?.relay?.isProved == true)
         // Who has never answered is nobody's to watch.
-        for url in [one, two] {
-            ask(desktop, of: device, over: url)
+        for route in [first, second] {
+            ask(desktop, of: device, over: route)
             _ = try await device.event("a frame of the desktop") { event in
-                if case .message(_, over: url) = event { true } else { false }
+                if case .message(_, over: route) = event { true } else { false }
             }
         }
 
         relays.relay(one).bar(desktop.id)
-        ask(device, of: desktop, over: one)
-        _ = try await device.event("the other route") { $0 == .reachable(desktop.id, over: two) }
-        #expect(device.routes.isReachable(desktop.id) && device.routes.bestRoute(of: desktop.id) == two)
+        ask(device, of: desktop, over: first)
+        _ = try await device.event("the other route") { $0 == .reachable(desktop.id, over: second) }
+        #expect(device.routes.isReachable(desktop.id) && device.routes.bestRoute(of: desktop.id) == second)
 
         relays.relay(two).bar(desktop.id)
-        ask(device, of: desktop, over: two)
+        ask(device, of: desktop, over: second)
         _ = try await device.event("no route") { $0 == .lost(desktop.id, .absent) }
         #expect(device.routes.isAbsent(desktop.id))
 
         // The relay tells those that it has exchanged frames with that it has come.
         relays.relay(one).admit(desktop.id)
-        _ = try await device.event("the first route again") { $0 == .reachable(desktop.id, over: one) }
+        _ = try await device.event("the first route again") { $0 == .reachable(desktop.id, over: first) }
         #expect(device.routes.connection(of: desktop.id)["online"] == true)
         relays.relay(two).admit(desktop.id)
-        _ = try await device.event("its coming at the second") { $0 == .peerOnline(desktop.id, over: two) }
-        #expect(device.routes.bestRoute(of: desktop.id) == one)
+        _ = try await device.event("its coming at the second") { $0 == .peerOnline(desktop.id, over: second) }
+        #expect(device.routes.bestRoute(of: desktop.id) == first)
     }
 
     @Test("a relay keeps sealed messages for a desktop that is away, and delivers them when it comes")
     @EventLoop func stored() async throws {
         let (relays, device, desktop) = try await pair()
         relays.relay(one).bar(desktop.id)
-        ask(device, of: desktop, over: one)
-        _ = try await device.event("that it is away") { $0 == .peerOffline(desktop.id, over: one) }
+        ask(device, of: desktop, over: first)
+        _ = try await device.event("that it is away") { $0 == .peerOffline(desktop.id, over: first) }
         relays.relay(one).admit(desktop.id)
         let event = try await desktop.event("the message") { if case .message = $0 { true } else { false } }
-        guard case .message(let message, let url) = event else { return }
-        #expect(message.from == device.id && message.delivery != .live && url == one && message.isSealed)
+        guard case .message(let message, let route) = event else { return }
+        #expect(message.from == device.id && message.delivery != .live && route == first && message.isSealed)
     }
 
     @Test("frames are lost, kept back and reordered as a test wants")
@@ -123,7 +124,7 @@ import Wire
             }
         }
         for number in 1...4 {
-            _ = device.routes.link(one)?.send(
+            _ = device.routes.link(first)?.send(
                 to: desktop.id, payload: ["number": .integer(Int64(number))], sealed: false)
         }
         func number() async throws -> Int64? {
@@ -146,13 +147,13 @@ import Wire
         _ = try await device.event("no route") { $0 == .lost(desktop.id, .disconnected) }
         #expect(device.routes.isAnyOnline == false)
         relays.relay(two).revive()
-        _ = try await device.event("a route") { $0 == .reachable(desktop.id, over: two) }
+        _ = try await device.event("a route") { $0 == .reachable(desktop.id, over: second) }
         device.routes.suspend()
-        _ = try await device.event("sleep") { $0 == .linkChanged(url: two, .offline(.suspended)) }
+        _ = try await device.event("sleep") { $0 == .linkChanged(second, .offline(.suspended)) }
         device.routes.resume()
         try await device.online(two)
         device.routes.stop()
-        #expect(device.routes.urls.isEmpty && device.routes.link(two) == nil)
+        #expect(device.routes.opened.isEmpty && device.routes.link(second) == nil)
         desktop.routes.stop()
     }
 
@@ -162,7 +163,7 @@ import Wire
         let device = try Role(.device, at: relays)
         device.routes.hold(["http://no-relay", "ws://nobody.test"])
         _ = try await device.event("an invalid url") {
-            if case .invalidURL("http://no-relay", _) = $0 { true } else { false }
+            if case .invalid("http://no-relay", _) = $0 { true } else { false }
         }
         guard case .invalid = device.routes.connect("http://no-relay") else {
             Issue.record("it is none")

@@ -25,7 +25,7 @@ import Wire
         desktop.routes.start(standing: [url])
         let online = url
         _ = try await desktop.events.take("the relay", #_sourceLocation) {
-            $0 == .linkChanged(url: online, .online)
+            $0 == .linkChanged(RouteID(online), .online)
         }
         return (relay, device, desktop)
     }
@@ -90,10 +90,10 @@ import Wire
         let told = await scan(offer(desktop), device)
         #expect(try await told.next() == "ok")
         try await expectPaired(device, desktop)
-        #expect(device.routes.urls == [url], "the link is the desktop's now")
+        #expect(device.routes.opened == [RouteID(url)], "the link is the desktop's now")
         device.close()
         desktop.close()
-        #expect(device.routes.urls.isEmpty)
+        #expect(device.routes.opened.isEmpty)
     }
 
     @Test("the device's code, scanned and confirmed by a person")
@@ -149,7 +149,7 @@ import Wire
         try await expectPaired(device, desktop)
         device.forget(desktop.id)
         desktop.forget(device.id)
-        #expect(device.routes.urls.isEmpty)
+        #expect(device.routes.opened.isEmpty)
         #expect(try await scan(offer(desktop), device).next() == "ok")
         try await expectPaired(device, desktop)
 

@@ -39,7 +39,7 @@ import Wire
                 flows.removedAll([id])
                 for index in open.indices { open[index].isVoid = true }
             case 5, 6:
-                let message = RelayMessage(
+                let message = PeerMessage(
                     from: id, payload: .integer(Int64(step)), timestamp: nil, delivery: .live)
                 #expect(flows.hold(message, over: "u") == isStoring)
                 if isStoring, held[id, default: []].count < 64 { held[id, default: []].append(step) }
@@ -85,6 +85,6 @@ import Wire
         _ = flows.cancel(nil, because: .cancelled, now: 1)
         for (record, _) in open { _ = flows.stored(record, .success(record.peer), now: 1) }
         #expect(!flows.isActive)
-        #expect(ids.allSatisfy { !flows.isStoring($0) && flows.url(of: $0) == nil })
+        #expect(ids.allSatisfy { !flows.isStoring($0) && flows.route(of: $0) == nil })
     }
 }

@@ -29,7 +29,7 @@ private let laptop = PeerID("laptop")
         events(actions).compactMap { if case .send(let message) = $0 { message } else { nil } }
     }
 
-    private func again(_ actions: [Flows.Action]) -> [RelayMessage] {
+    private func again(_ actions: [Flows.Action]) -> [PeerMessage] {
         events(actions).compactMap { if case .receiveAgain(let message, _) = $0 { message } else { nil } }
     }
 
@@ -40,16 +40,16 @@ private let laptop = PeerID("laptop")
     }
 
     private func receive(
-        _ flows: inout Flows, _ frame: Incoming, isRecorded: Bool = false, over url: String = "relay"
+        _ flows: inout Flows, _ frame: Incoming, isRecorded: Bool = false, over route: RouteID = "relay"
     ) -> (actions: [Flows.Action], isTaken: Bool) {
         var isTaken = false
         let actions = flows.received(
-            frame, isOfSecurePeer: isRecorded, isRecorded: isRecorded, over: url, isTaken: &isTaken, now: 1)
+            frame, isOfSecurePeer: isRecorded, isRecorded: isRecorded, over: route, isTaken: &isTaken, now: 1)
         return (actions, isTaken)
     }
 
-    private func message(_ from: PeerID, _ number: Int) -> RelayMessage {
-        RelayMessage(from: from, payload: .integer(Int64(number)), timestamp: nil, delivery: .live)
+    private func message(_ from: PeerID, _ number: Int) -> PeerMessage {
+        PeerMessage(from: from, payload: .integer(Int64(number)), timestamp: nil, delivery: .live)
     }
 
     @Test("a pairing takes with it the seals of every frame that has brought it about, and the newest of all")
@@ -62,7 +62,7 @@ private let laptop = PeerID("laptop")
         let record = try #require(records(receive(&flows, incoming(phone, "store", seq: 4)).actions).first)
         #expect(record.marks.taken.map(\.seq) == [1, 4], "one that is saved in any case is not saved twice")
         #expect(record.marks.newest?.seq == 4)
-        #expect(record.url == "relay" && record.flow == .scan)
+        #expect(record.route == "relay" && record.flow == .scan)
     }
 
     @Test("a mark that the window refuses begins it anew only where its frame has led to this pairing, in this flow")
@@ -190,10 +190,10 @@ private let laptop = PeerID("laptop")
     func forgets() {
         var flows = flows()
         _ = receive(&flows, incoming(phone, "take", seq: 1))
-        #expect(flows.url(of: phone) == "relay")
+        #expect(flows.route(of: phone) == "relay")
         _ = flows.cancel(nil, because: .cancelled, now: 1)
         _ = receive(&flows, incoming(laptop, "take", seq: 1))
-        #expect(flows.url(of: phone) == nil && flows.url(of: laptop) == nil)
+        #expect(flows.route(of: phone) == nil && flows.route(of: laptop) == nil)
     }
 
     @Test("an event reaches the flows only while one is open: a deployed desktop may pair by it")
@@ -208,11 +208,12 @@ private let laptop = PeerID("laptop")
     func holds() {
         var flows = flows()
         let actions = flows.change(FirstStub.self) { _ in [.connect("held")] }
-        guard case .hold(let urls)? = events(actions).first, case .connect(let url)? = events(actions).last else {
+        guard case .hold(let addresses)? = events(actions).first, case .connect(let route)? = events(actions).last
+        else {
             Issue.record("it is not held first")
             return
         }
-        #expect(urls == ["held"] && url == "held")
+        #expect(addresses == ["held"] && route == "held")
     }
 
     @Test("an answer goes to the flow that asks; where several do it has to name one")

@@ -13,13 +13,9 @@ import Wire
 
 /// A link that is up, and keeps what it is given.
 @EventLoop
-private final class StubLink: RelayLink {
-    let origin = "ws://stub.test"
-    var state = RelayConnectionState.online
-    let isProved = true
-    let isResting = false
-    let absenceReporting = AbsenceReporting.reports
-    let senderNaming = SenderNaming.byRelay
+private final class StubLink: RouteLink {
+    var state = LinkState.online
+    let relay: RelayFacts? = RelayFacts(isProved: true, senderNaming: .byRelay)
     var result = SendResult.written
     private(set) var sent: [(peer: PeerID, payload: JSONValue, isSealed: Bool)] = []
 
@@ -34,8 +30,6 @@ private final class StubLink: RelayLink {
         sent.append((peer, payload, sealed))
         return result
     }
-
-    func send(routed: SignallingFrame.Routed) -> SendResult { result }
 }
 
 @Suite(.timeLimit(.minutes(1))) struct PeerChannelTests {
@@ -55,12 +49,12 @@ private final class StubLink: RelayLink {
             self.own = PeerID(own.did)
         }
 
-        @EventLoop func sealed(_ body: JSONObject = ["type": "x"]) throws -> RelayMessage {
+        @EventLoop func sealed(_ body: JSONObject = ["type": "x"]) throws -> PeerMessage {
             message(.object(try peer.seal(body, to: own, now: 5)))
         }
 
-        @EventLoop func message(_ payload: JSONValue) -> RelayMessage {
-            RelayMessage(from: peer.id, payload: payload, timestamp: nil, delivery: .live)
+        @EventLoop func message(_ payload: JSONValue) -> PeerMessage {
+            PeerMessage(from: peer.id, payload: payload, timestamp: nil, delivery: .live)
         }
     }
 
@@ -111,7 +105,7 @@ private final class StubLink: RelayLink {
     @EventLoop func openings() throws {
         let bench = try Bench()
         let channel = bench.channel
-        func kind(_ message: RelayMessage, _ sender: PeerChannel.Sender, mayPair: Bool = false) -> String {
+        func kind(_ message: PeerMessage, _ sender: PeerChannel.Sender, mayPair: Bool = false) -> String {
             switch channel.open(message, of: sender, mayPair: mayPair) {
             case .ofPeer(let incoming): incoming.isSealed ? "peer sealed" : "peer plain"
             case .ofStranger(let incoming): incoming.isSealed ? "stranger sealed" : "stranger plain"

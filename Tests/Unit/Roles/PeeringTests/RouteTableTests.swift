@@ -1,6 +1,7 @@
 import JSON
 import Pairing
 import Signalling
+import TestSupport
 import Testing
 import Wire
 
@@ -15,7 +16,7 @@ private let other = PeerID("other")
         var table = RouteTable(.device)
         _ = table.setPeers([RoutedPeer(desk, over: urls)])
         _ = table.start()
-        for url in urls { _ = table.linkChanged(url, .online) }
+        for url in urls { _ = table.linkChanged(RouteID(url), .online) }
         return table
     }
 
@@ -96,14 +97,16 @@ private let other = PeerID("other")
         _ = table.setPeers([RoutedPeer(desk, over: [])])
         _ = table.start(standing: ["own", "public"])
         #expect(
-            reports(table.linkChanged("public", .online, reporting: .unknown)).prefix(3) == [
-                .linkChanged(url: "public", .online), .absenceReporting(desk, .unknown, over: "public"),
+            reports(table.linkChanged("public", .online, relay: RelayFacts(absenceReporting: .unknown))).prefix(3) == [
+                .linkChanged("public", .online), .absenceReporting(desk, .unknown, over: "public"),
                 .reachable(desk, over: "public"),
             ])
         #expect(
-            reports(table.reportingChanged("public", .silent)) == [.absenceReporting(desk, .silent, over: "public")])
-        #expect(table.reportingChanged("public", .silent) == [])
-        #expect(table.reportingChanged("nowhere", .silent) == [])
+            reports(table.learned("public", RelayFacts(absenceReporting: .silent))) == [
+                .absenceReporting(desk, .silent, over: "public")
+            ])
+        #expect(table.learned("public", RelayFacts(absenceReporting: .silent)) == [])
+        #expect(table.learned("nowhere", RelayFacts(absenceReporting: .silent)) == [])
         // Heard there, it is reached there, until another relay has it: the silent one would not say that it has left.
         _ = table.linkChanged("own", .online)
         _ = table.heard(desk, over: "public", isLive: true)
@@ -128,16 +131,16 @@ private let other = PeerID("other")
     @Test("links are opened while a peer or a pairing needs them, and then closed")
     func wanted() {
         var table = RouteTable(.device)
-        #expect(table.hold(["code"]) == [.open(url: "code", isSuspended: false)])
+        #expect(table.hold(["code"]) == [.open("code", at: "code", isSuspended: false)])
         _ = table.setPeers([RoutedPeer(desk, over: ["relay", "relay"])])
-        #expect(table.urls == ["code"], "nothing of the peers' is wanted before the start")
-        #expect(table.start().first == .open(url: "relay", isSuspended: false))
+        #expect(table.opened == ["code"], "nothing of the peers' is wanted before the start")
+        #expect(table.start().first == .open("relay", at: "relay", isSuspended: false))
         _ = table.suspend()
         let both = table.setPeers([RoutedPeer(desk, over: ["relay"]), RoutedPeer(other, over: ["second"])])
-        #expect(both.first == .open(url: "second", isSuspended: true))
-        #expect(table.hold([]).first == .close(url: "code"))
-        #expect(table.setPeers([RoutedPeer(other, over: ["second"])]).first == .close(url: "relay"))
-        #expect(table.stop().first == .close(url: "second"))
+        #expect(both.first == .open("second", at: "second", isSuspended: true))
+        #expect(table.hold([]).first == .close("code"))
+        #expect(table.setPeers([RoutedPeer(other, over: ["second"])]).first == .close("relay"))
+        #expect(table.stop().first == .close("second"))
         #expect(table.connection(of: desk) == ["online": false, "routes": []])
     }
 
@@ -146,13 +149,13 @@ private let other = PeerID("other")
         var table = RouteTable(.device)
         _ = table.setPeers([RoutedPeer(desk, over: ["bad", "relay"])])
         _ = table.start()
-        #expect(reports(table.openFailed("bad", message: "no url")).first == .invalidURL("bad", message: "no url"))
+        #expect(reports(table.openFailed("bad", message: "no url")).first == .invalid("bad", message: "no url"))
         #expect(table.openFailed("bad", message: "no url") == [])
         #expect(table.hold(["bad"]) == [], "it is not tried again")
         #expect(table.isInvalid("bad") && !table.isInvalid("relay"))
         _ = table.hold([])
         _ = table.setPeers([])
-        #expect(table.hold(["bad"]) == [.open(url: "bad", isSuspended: false)])
+        #expect(table.hold(["bad"]) == [.open("bad", at: "bad", isSuspended: false)])
     }
 
     @Test("the host hears of a desktop's connection when it is another one, with every link that it has")
@@ -170,7 +173,7 @@ private let other = PeerID("other")
         _ = table.start()
         let online: JSONObject = ["online": true, "routes": [["url": "relay", "state": "online"]]]
         #expect(reports(table.linkChanged("relay", .online)).last == .connectionChanged(desk, online))
-        #expect(reports(table.linkChanged("relay", .online)) == [.linkChanged(url: "relay", .online)])
+        #expect(reports(table.linkChanged("relay", .online)) == [.linkChanged("relay", .online)])
     }
 
     @Test("a desktop's devices come over every link; the one that they were heard over last is the best")
@@ -202,18 +205,18 @@ private let other = PeerID("other")
         var table = RouteTable(.device)
         _ = table.setPeers([RoutedPeer(desk, over: ["lan", "relay"], lan: "lan", relay: "relay")])
         _ = table.start()
-        #expect(table.linkChanged("relay", .online).contains(.rest(url: "lan", true)))
-        #expect(table.peerOffline(desk, over: "relay").contains(.rest(url: "lan", false)), "it may be at home alone")
-        #expect(table.heard(desk, over: "relay", isLive: true).contains(.rest(url: "lan", true)))
-        #expect(table.hold(["lan"]).contains(.rest(url: "lan", false)))
-        #expect(table.hold([]).contains(.rest(url: "lan", true)))
-        #expect(table.linkChanged("relay", .connecting).contains(.rest(url: "lan", false)))
+        #expect(table.linkChanged("relay", .online).contains(.rest("lan", true)))
+        #expect(table.peerOffline(desk, over: "relay").contains(.rest("lan", false)), "it may be at home alone")
+        #expect(table.heard(desk, over: "relay", isLive: true).contains(.rest("lan", true)))
+        #expect(table.hold(["lan"]).contains(.rest("lan", false)))
+        #expect(table.hold([]).contains(.rest("lan", true)))
+        #expect(table.linkChanged("relay", .connecting).contains(.rest("lan", false)))
     }
 
     @Test("the rules of resting")
     func restingRules() {
         let both = RoutedPeer(desk, over: [], lan: "lan", relay: "relay")
-        func resting(_ peers: [RoutedPeer], absent: PeerID? = nil, online: Set<String>) -> Set<String> {
+        func resting(_ peers: [RoutedPeer], absent: PeerID? = nil, online: Set<RouteID>) -> Set<RouteID> {
             restingRoutes(of: peers) { online.contains($1) && $0 != absent }
         }
         #expect(resting([both], online: ["relay"]) == ["lan"])

@@ -24,9 +24,9 @@ final class TinyRole<Known: PairedPeer> {
     let database: Database
     private let relays: MemoryRelays
     private let routed: (Known) -> RoutedPeer
-    private var alias: (any RelayLink)?
+    private var alias: (any RouteLink)?
     /// A desktop's, where its codes are typed.
-    var aliasChanged: ((RelayEvent) -> Void)?
+    var aliasChanged: ((LinkEvent) -> Void)?
 
     init(
         _ side: RouteTable.Side, at relays: MemoryRelays, _ machines: sending [any PairingMachine<Known>],
@@ -38,9 +38,8 @@ final class TinyRole<Known: PairedPeer> {
         self.relays = relays
         self.routed = routed
         database = try Database.open(path: ":memory:", migrations: SealStates.migrations).database
-        routes = Routes(
-            side, links: relays.maker, registration: SignallingFrame.Register(peerID: PeerID(key.did)),
-            provingWith: key)
+        let registration = SignallingFrame.Register(peerID: id)
+        routes = Routes(side, of: id, kinds: [.relays(relays.maker, registration: registration, provingWith: key)])
         channel = PeerChannel(key: key, seal: RoleState.Seal(epoch: 1, windows: [:]), database: database)
         pairing = PairingCoordinator(machines)
         routes.handler = { [weak self] event in self?.received(event) }
@@ -71,30 +70,30 @@ final class TinyRole<Known: PairedPeer> {
 
     private func received(_ event: RouteEvent) {
         switch event {
-        case .linkChanged(let url, let state): pairing.linkChanged(url, state)
-        case .message(let message, let url): received(message, over: url)
-        case .peerOffline(let peer, let url): pairing.peerOffline(peer, over: url)
-        case .refused(let text, let url): pairing.relayRefused(text, over: url)
+        case .linkChanged(let route, let state): pairing.linkChanged(route, state)
+        case .message(let message, let route): received(message, over: route)
+        case .peerOffline(let peer, let route): pairing.peerOffline(peer, over: route)
+        case .refused(let text, let route): pairing.relayRefused(text, over: route)
         case .reachable, .lost, .connectionChanged, .peerOnline, .absenceReporting, .senderNaming, .malformed,
-            .invalidURL:
+            .invalid:
             break
         }
         events.put(event)
     }
 
-    private func received(_ message: RelayMessage, over url: String) {
-        if pairing.hold(message, over: url) { return }
+    private func received(_ message: PeerMessage, over route: RouteID) {
+        if pairing.hold(message, over: route) { return }
         switch channel.open(message, of: .init(book.peer(message.from)), mayPair: pairing.isActive) {
         case .ofPeer(let incoming):
-            routes.heard(incoming.from, over: url, isLive: incoming.isLive)
+            routes.heard(incoming.from, over: route, isLive: incoming.isLive)
             pairing.received(
-                incoming, isOfSecurePeer: incoming.isSealed, isRecorded: incoming.isSealed, over: url)
+                incoming, isOfSecurePeer: incoming.isSealed, isRecorded: incoming.isSealed, over: route)
             book[incoming.from]? += 1
         case .ofStranger(let incoming):
-            if !pairing.received(incoming, isOfSecurePeer: false, over: url) { channel.countUnknownSender() }
-        case .plainOfSecure(let incoming): pairing.received(incoming, isOfSecurePeer: true, over: url)
+            if !pairing.received(incoming, isOfSecurePeer: false, over: route) { channel.countUnknownSender() }
+        case .plainOfSecure(let incoming): pairing.received(incoming, isOfSecurePeer: true, over: route)
         case .stale(let incoming):
-            if !pairing.received(incoming, isOfSecurePeer: false, over: url) { channel.countReplay() }
+            if !pairing.received(incoming, isOfSecurePeer: false, over: route) { channel.countReplay() }
         case .counted, .handled: break
         }
     }
@@ -103,29 +102,29 @@ final class TinyRole<Known: PairedPeer> {
 
     private func carryOut(_ event: PairingEvent<Known>) {
         switch event {
-        case .hold(let urls): routes.hold(urls)
-        case .connect(let url): pairing.connected(url, routes.connect(url))
+        case .hold(let addresses): routes.hold(addresses)
+        case .connect(let route): pairing.connected(route, routes.connect(route))
         case .send(let message): pairing.sent(message, relays: send(message))
-        case .sendHello(let peer, let url, let proof):
+        case .sendHello(let peer, let route, let proof):
             _ = channel.send(
-                PairingHello(lastPushSeq: 0, proof: proof).json, to: peer, sealed: true, over: routes.link(url))
+                PairingHello(lastPushSeq: 0, proof: proof).json, to: peer, sealed: true, over: routes.link(route))
         case .sendICEConfig, .withdraw: break
         case .openAlias(let id): openAlias(id)
         case .closeAlias:
             alias?.stop()
             alias = nil
         case .store(let record): store(record)
-        case .receiveAgain(let message, let url): received(message, over: url)
+        case .receiveAgain(let message, let route): received(message, over: route)
         case .report(let data): reports.put(data)
         }
     }
 
     private func send(_ message: PairingMessage) -> Int {
-        let links: [any RelayLink] =
+        let links: [any RouteLink] =
             switch message.path {
-            case .over(let route): [routes.link(route.url)].compactMap(\.self)
-            case .lastHeard(let url): [routes.link(url, orBestOf: message.peer)].compactMap(\.self)
-            case .everywhere: routes.onlineLinks.map(\.link)
+            case .over(let route): [routes.link(route)].compactMap(\.self)
+            case .lastHeard(let route): [routes.link(route, orBestOf: message.peer)].compactMap(\.self)
+            case .everywhere: routes.online.map(\.link)
             case .alias: [alias].compactMap(\.self)
             }
         return links.count { link in
@@ -148,9 +147,9 @@ final class TinyRole<Known: PairedPeer> {
     }
 
     private func openAlias(_ id: PeerID) {
-        guard let url = routes.urls.first(where: routes.isOnline) else { return }
+        guard let route = routes.opened.first(where: routes.isOnline) else { return }
         let request = RelayLinkRequest(
-            url: url, registration: SignallingFrame.Register(peerID: id), provingWith: nil)
+            url: routes.address(of: route), registration: SignallingFrame.Register(peerID: id), provingWith: nil)
         alias = try? relays.maker.make(request) { [weak self] link, event in
             guard let self, alias === link else { return }
             aliasChanged?(event)

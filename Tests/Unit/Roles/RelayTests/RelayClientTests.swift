@@ -147,7 +147,7 @@ struct RelayClientTests {
 @EventLoop
 private final class TestClient {
     private(set) var connection: RelayConnection
-    private(set) var events: [RelayEvent] = []
+    private(set) var events: [LinkEvent] = []
 
     init(_ url: String, id: String, key: SigningKey?, caFile: String? = nil) throws {
         var options = WebSocketClientOptions()
@@ -164,7 +164,7 @@ private final class TestClient {
         weak var owner: TestClient?
     }
 
-    var messages: [RelayMessage] {
+    var messages: [PeerMessage] {
         events.compactMap { if case .message(let message) = $0 { message } else { nil } }
     }
 

@@ -206,7 +206,7 @@ struct OutboxSenderTests {
         #expect(bench.sender.staleAcknowledgements == 1)
 
         let paired = Mailbox<Bool>()
-        let record = PairingRecord(flow: .scan, peer: first, marks: PairingMarks(), url: nil, number: 1)
+        let record = PairingRecord(flow: .scan, peer: first, marks: PairingMarks(), route: nil, number: 1)
         DeviceStore(database: bench.database).pair(record) { paired.put((try? $0.get()) != nil) }
         #expect(try await paired.next())
         #expect(try bench.position(of: first)?.namesEpochs != true)

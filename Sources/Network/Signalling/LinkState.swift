@@ -1,11 +1,11 @@
-/// How one relay connection stands.
-package enum RelayConnectionState: Sendable, Equatable {
+/// The state of one ``RouteLink``.
+package enum LinkState: Sendable, Equatable {
     /// Not connected. Unless the reason is `stopped` or `suspended`, the next attempt is on its way.
     case offline(OfflineReason)
     case connecting
     /// Connected, and waiting for the relay to accept our id.
     case registering
-    /// Registered: frames can be sent.
+    /// Frames can be sent: registered at the relay, or connected to the peer.
     case online
 
     package var isOnline: Bool { self == .online }

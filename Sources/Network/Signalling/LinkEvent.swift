@@ -1,11 +1,11 @@
 package import JSON
 package import Wire
 
-/// An event that a relay connection reports to its owner.
-package enum RelayEvent: Sendable, Equatable {
-    case stateChanged(RelayConnectionState)
+/// An event that a ``RouteLink`` reports to its owner. Links without a relay report only the first two and `malformed`.
+package enum LinkEvent: Sendable, Equatable {
+    case stateChanged(LinkState)
     /// A payload for us. Live, or kept by the relay until we came: then `storedAt` is told.
-    case message(RelayMessage)
+    case message(PeerMessage)
     /// A frame that was routed whole: pairing frames, and the exchanges that set up a data channel.
     case routed(SignallingFrame.Routed, delivery: SignallingDelivery)
     /// The target of something that we sent is not there. It never tells which message: match by id.
@@ -21,8 +21,9 @@ package enum RelayEvent: Sendable, Equatable {
     case malformed(SignallingFrameError)
 }
 
-package struct RelayMessage: Sendable, Equatable {
-    /// Written by the relay.
+/// A payload of a peer's, as its link delivers it.
+package struct PeerMessage: Sendable, Equatable {
+    /// Written by the relay; of a link without one, the peer at its other end.
     package var from: PeerID
     /// As it came: an object, or a text that holds the JSON of one.
     package var payload: JSONValue

@@ -1,7 +1,7 @@
 package import JSON
 internal import Transport
 
-extension RelayConnectionState {
+extension LinkState {
     /// `{"url","state","problem"?}`, for hosts.
     package func json(of url: String) -> JSONObject {
         ["url": .string(url), "state": .string(name), "problem": problem.map(JSONValue.string)]
