@@ -573,8 +573,9 @@ BW_API bw_status bw_device_invoke_async(bw_device *device, const char *desktop, 
  * "priority","source","createdAt","receivedAt","silenced","late","read","readAt"?,"uncertain"?:
  * true,"hint"?: true,"data",…}],"total", "unread","next"?,"loading","incomplete"?: true}.
  * "total" counts all rows that match, "unread" those of the desktop or of all. "incomplete": the search index is
- * still being built in the background and lacks the oldest rows, so a "query" may miss them. Errors: BW_E_STORE.
- * Since 0.1. */
+ * still being built in the background and lacks the oldest rows, so a "query" may miss them. A page ends early, with at
+ * least one row, before its rows have more than 2 MiB of JSON: continue with "next", or with an "offset" that counts
+ * the rows received. Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_inbox_load(bw_device *device, const char *params_json, char **page_json);
 
 /* {"unread","loading","desktops":[{"desktop","unread","loading","refreshedAt"?,"error"?:{"code","message"},
@@ -815,7 +816,7 @@ BW_API bw_status bw_alerts_set_settings(bw_device *device, const char *settings_
  * BW_E_UNSUPPORTED (no such program is known or installed, or "alerts" is not "system"). Since 0.1. */
 BW_API bw_status bw_alerts_settings_open(bw_device *device);
 
-/* The alerts that were shown and neither answered nor withdrawn, at most 500:
+/* The alerts that were shown and neither answered nor withdrawn, at most 500 and 2 MiB of JSON:
  * [{"desktop"?,"alert":{…}, "shownAt","reminder"?: true}]. Those of a thread are listed together: the thread with the
  * newest alert first, and within it the newest alert first. With "system", the library removes an alert when it finds
  * that its notification server has ended, because it can no longer be answered. Since 0.1. */
@@ -854,7 +855,7 @@ BW_API bw_status bw_alerts_badge(bw_device *device, int64_t badge);
  *    "repeats"?: bool}
  *       fires according to the positions that bw_reminder_position() reports
  * *result_json (may be NULL) becomes the reminder, with "nextAt"? (ms). Errors: BW_E_INVALID (also for a time that
- * never comes, such as 30 February), BW_E_LIMIT (500 are stored). Since 0.1. */
+ * never comes, such as 30 February), BW_E_LIMIT (500 are stored, or 4 MiB of JSON). Since 0.1. */
 BW_API bw_status bw_reminder_add(bw_device *device, const char *reminder_json, char **result_json);
 
 /* The pending reminders, next one first, regions last. Since 0.1. */
@@ -977,8 +978,8 @@ BW_API bw_status bw_device_clear_token(bw_device *device, const char *service);
  * desktop. It is delivered once, with "hint":true until the desktop has confirmed it over its own connection, and never
  * again when it comes there or a second time ("duplicate":true). "expired":true = it came too late and is not shown. A
  * payload that can't be decrypted is handled like any other. Errors: BW_E_PROTOCOL (neither format), BW_E_LIMIT
- * (100,000 pushes wait for the program), BW_E_NOT_FOUND (its desktop was unpaired during the call), BW_E_STORE. Since
- * 0.1. */
+ * (100,000 pushes wait for the program; or more than 1 MiB of JSON), BW_E_NOT_FOUND (its desktop was unpaired during
+ * the call), BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_device_receive(bw_device *device, const char *service, const char *payload_json,
                                    char **result_json);
 
@@ -1180,7 +1181,8 @@ BW_API bw_status bw_desktop_notify(bw_desktop *desktop, const char *params_json,
 BW_API bw_status bw_desktop_notify_async(bw_desktop *desktop, const char *params_json, int32_t timeout_ms,
                                          bw_completion completion, void *user_data, bw_destroy destroy);
 
-/* The desktop's history, with the parameters and result of notification.getHistory. Errors: BW_E_STORE. Since 0.1. */
+/* The desktop's history, with the parameters and result of notification.getHistory. A page ends early as for
+ * bw_inbox_load(). Errors: BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_desktop_history(bw_desktop *desktop, const char *params_json, char **result_json);
 
 /* Calls one of the methods above ("notification.markAllAsRead", "notification.updateSettings", …) as the desktop's

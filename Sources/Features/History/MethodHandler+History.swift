@@ -14,7 +14,7 @@ extension MethodHandler {
     static let idLimit = 20_000
 
     func page(_ query: HistoryQuery) throws(StoreError) -> Handled {
-        let bytes = caller == .host ? .max : Self.pageBytes
+        let bytes = caller == .host ? HistoryQuery.pageBytes : Self.pageBytes
         guard let page = try history.page(query, bytes: bytes) else {
             return refuse(.parameter("before", "is not a position in the history"))
         }

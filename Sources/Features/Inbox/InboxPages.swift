@@ -57,16 +57,22 @@ package struct InboxPages {
         let total = Self.matching("count(*)", query, desktop, words)
         let page = Self.rows(query, of: desktop, words: words, after: cursor)
         let rows = try connection.query(page.sql, page.values) { (row) throws(StoreError) in try row.integer(0) }
+        let shown = rows.prefix(Int(clamping: query.limit))
         var items: [Inbox.Item] = []
         var last: HistoryCursor?
-        for row in rows.prefix(Int(clamping: query.limit)) {
+        var size = 0
+        var isCut = false
+        for row in shown {
             guard let item = try item(row) else { continue }
+            size &+= JSONValue.object(item.json).serializedCount
+            isCut = size > HistoryQuery.pageBytes && last != nil
+            if isCut { break }
             items.append(item)
             last = HistoryCursor(item.notification, row: row)
         }
         return Inbox.Page(
             items: items, total: try connection.integer(total.sql, total.values),
-            next: rows.count > items.count ? last?.text : nil, isIncomplete: !isComplete)
+            next: isCut || rows.count > shown.count ? last?.text : nil, isIncomplete: !isComplete)
     }
 
     /// The numbers of a page's rows, and one more if there is a next page.

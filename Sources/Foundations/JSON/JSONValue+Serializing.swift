@@ -1,4 +1,7 @@
 extension JSONValue {
+    /// How many bytes ``serialized()`` has, escapes included.
+    package var serializedCount: Int { JSONWriter.count(of: self) }
+
     /// The value as compact JSON text. Object members keep their order; a number that JSON cannot say becomes `null`.
     package func serialized() -> String {
         String(unsafeUninitializedCapacity: JSONWriter.count(of: self)) { buffer in

@@ -13,6 +13,10 @@ package struct PushServicePayload: Sendable {
         case badge
     }
 
+    /// Limit of a payload, in bytes of JSON: that of a frame, since a push may come in either. Those of the services are
+    /// far smaller.
+    package static let limit = 1 << 20
+
     package let kind: Kind
     /// `notificationId`, beside the data or in it.
     package var id: NotificationID?

@@ -1,4 +1,5 @@
 package import Calendar
+import JSON
 package import Wire
 
 /// An alert of the program's own, at a time or a place.
@@ -15,6 +16,8 @@ package struct Reminder: Sendable, Equatable {
     package internal(set) var lastAt: EpochMilliseconds?
     /// Of a region's: where the position was.
     package internal(set) var side: Region.Side
+    /// How many bytes it takes in a list, as JSON, at most.
+    let bytes: Int
 
     /// Fails when it would never come.
     package init(
@@ -35,6 +38,10 @@ package struct Reminder: Sendable, Equatable {
     ) {
         (self.id, self.content, self.trigger, self.addedAt) = (id, content, trigger, addedAt)
         (self.nextAt, self.nextTime, self.lastAt, self.side) = (nextAt, nextTime, lastAt, side)
+        let texts: JSONObject = [
+            "content": .object(content.json), "id": .string(id.text), "trigger": .object(trigger.json),
+        ]
+        bytes = JSONValue.object(texts).serializedCount + 32
     }
 }
 

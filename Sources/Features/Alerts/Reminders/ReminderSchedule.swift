@@ -1,7 +1,7 @@
 package import Calendar
 package import Wire
 
-/// The reminders that are still to come: at most 500.
+/// The reminders that are still to come: at most 500, and as many as fit into a list of 4 MiB.
 ///
 /// A pure state machine over what the store holds (``ReminderTable``). Each event is one mutating method that returns
 /// what has changed. The caller writes this, and the alerts of the reminders that fire, in one transaction, and
@@ -10,6 +10,8 @@ package import Wire
 /// was not running, it fires once.
 package struct ReminderSchedule: Sendable, Equatable {
     package static let limit = 500
+    /// Of all together, as JSON, escapes included.
+    package static let byteLimit = 4 << 20
     /// A reminder that is overdue by more than this at the start counts as late, in milliseconds.
     package static let grace: EpochMilliseconds = 60_000
 
@@ -67,6 +69,8 @@ package struct ReminderSchedule: Sendable, Equatable {
 
     /// Takes one in, in place of the one with its id; `nil` when there is no room.
     package mutating func add(_ reminder: Reminder) -> Change? {
+        let bytes = reminders.reduce(reminder.bytes) { $0 + ($1.id == reminder.id ? 0 : $1.bytes) }
+        guard bytes <= Self.byteLimit else { return nil }
         if let index = reminders.firstIndex(where: { $0.id == reminder.id }) {
             reminders[index] = reminder
         } else {

@@ -11,6 +11,8 @@ package struct AlertTable {
     package static let heldLimit: Int64 = 256
     /// So many are known as delivered; the older ones are forgotten.
     package static let deliveredLimit: Int64 = 500
+    /// A list of them ends before their contents have more bytes as JSON, escapes included; one alert there is always.
+    package static let deliveredBytes = 2 << 20
 
     let connection: Connection
 
@@ -157,11 +159,13 @@ package struct AlertTable {
     }
 
     /// Those of a thread together: the thread with the newest alert first, and its newest alert first.
-    package func delivered() throws(StoreError) -> [AlertRow] {
+    ///
+    /// - Parameter bytes: ends the list before their contents, as JSON, are more.
+    package func delivered(bytes: Int = .max) throws(StoreError) -> [AlertRow] {
         try rows(
             // Without a thread, each is alone.
             "state = 3 ORDER BY max(row) OVER (PARTITION BY ifnull(thread, row)) DESC, row DESC LIMIT ?",
-            [.integer(AlertTable.deliveredLimit)])
+            [.integer(AlertTable.deliveredLimit)], bytes: bytes)
     }
 
     // MARK: Rows
@@ -173,19 +177,23 @@ package struct AlertTable {
     }
 
     /// Unreadable rows are dropped: they can be neither shown nor answered.
-    func rows(_ condition: String, _ values: [Value]) throws(StoreError) -> [AlertRow] {
+    func rows(_ condition: String, _ values: [Value], bytes: Int = .max) throws(StoreError) -> [AlertRow] {
         while true {
             var damaged: [Int64] = []
-            let rows = try connection.query(
+            var size = 0
+            let rows = try connection.prefix(
                 """
                 SELECT row, desktop, id, content, state, source, silenced, reminder, late, due_at, shown_at, handle
                 FROM alert WHERE \(condition)
                 """, values
-            ) { (row) throws(StoreError) -> AlertRow? in
-                let content = (try? JSONValue(parsing: try row.text(3)))?.object
+            ) { (row) throws(StoreError) -> AlertRow?? in
+                let text = try row.text(3)
+                guard size == 0 || size + text.utf8.count <= bytes else { return nil }
+                size += text.utf8.count
+                let content = (try? JSONValue(parsing: text))?.object
                 guard let content, let state = AlertRow.State(rawValue: try row.integer(4)) else {
                     damaged.append(try row.integer(0))
-                    return nil
+                    return .some(nil)
                 }
                 return AlertRow(
                     row: try row.integer(0), key: AlertTable.key(try row.text(1), try row.text(2)),

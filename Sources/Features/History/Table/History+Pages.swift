@@ -23,7 +23,7 @@ extension History {
     /// two differ only if the desktop's clock was set back.
     ///
     /// - Parameter bytes: ends the page before its rows, as JSON, are more; one row there is always.
-    package func page(_ query: HistoryQuery, bytes: Int = .max) throws(StoreError) -> Page? {
+    package func page(_ query: HistoryQuery, bytes: Int = HistoryQuery.pageBytes) throws(StoreError) -> Page? {
         var cursor: HistoryCursor?
         if let before = query.before {
             cursor = try place(of: before)
@@ -47,11 +47,9 @@ extension History {
         var isCut = false
         for row in shown {
             guard let notification = try read(row) else { continue }
-            if bytes < .max {
-                size &+= JSONValue.object(notification.historyItem(isBellwire: true)).serialized().utf8.count
-                isCut = size > bytes && last != nil
-                if isCut { break }
-            }
+            size &+= JSONValue.object(notification.historyItem(isBellwire: true)).serializedCount
+            isCut = size > bytes && last != nil
+            if isCut { break }
             notifications.append(notification)
             last = HistoryCursor(notification, row: row)
         }

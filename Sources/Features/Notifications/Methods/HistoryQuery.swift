@@ -30,6 +30,8 @@ package struct HistoryQuery: Sendable, Equatable {
 
     /// `limit` of a page.
     package static let pageLimit: ClosedRange<Int64> = 1...500
+    /// A page for a program ends before its rows have more bytes as JSON, escapes included; one row there is always.
+    package static let pageBytes = 2 << 20
 
     /// The host's own parameters: every type and name is checked.
     package init(host params: JSONObject) throws(NotificationsError) {

@@ -1,3 +1,4 @@
+import Alerts
 import DeviceAlerts
 package import Hosting
 import JSON
@@ -191,6 +192,11 @@ struct DeviceRequest: Sendable {
             return text { $0.takeBackToken(of: named, then: $1) }
         case .receive:
             let (service, payload) = (try arguments.text(), arguments.value().object ?? [:])
+            guard JSONValue.object(payload).serializedCount <= PushServicePayload.limit else {
+                throw HostError(
+                    .limit, "payload_json has more than \(PushServicePayload.limit) bytes",
+                    detail: ["field": "payload_json"])
+            }
             return text { $0.receive(payload, service: service, then: $1) }
         case _:
             let (id, result) = (try arguments.text(), try arguments.text())

@@ -25,7 +25,7 @@ indirect enum RecordWork: StoreWork {
 
     func run(_ store: AlertTransaction) throws(StoreError) -> Outcome {
         switch self {
-        case .list: return .alerts(try store.alerts.delivered())
+        case .list: return .alerts(try store.alerts.delivered(bytes: AlertTable.deliveredBytes))
         case .remove(.keys(let keys), _, _):
             var current: [AlertKey] = []
             for key in keys { current.append(try store.current(key)) }

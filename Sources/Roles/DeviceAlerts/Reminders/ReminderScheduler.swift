@@ -49,7 +49,10 @@ struct ReminderScheduler {
             return [.reply(then, .failure(HostError(error)))]
         }
         guard let change = schedule.add(reminder) else {
-            let error = HostError(.limit, "\(ReminderSchedule.limit) reminders are stored; remove some first")
+            let error = HostError(
+                .limit,
+                "there is room for \(ReminderSchedule.limit) reminders with \(ReminderSchedule.byteLimit) bytes of JSON; "
+                    + "remove some first")
             return [.reply(then, .failure(error))]
         }
         return save(change, .added(reminder, then))

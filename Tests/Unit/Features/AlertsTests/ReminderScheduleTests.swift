@@ -56,6 +56,27 @@ import Wire
         #expect(schedule.add(try reminder("more", nil)) != nil)
     }
 
+    @Test("all together fit into a list; one that takes another's place needs no more than its own")
+    func byteLimit() throws {
+        func large(_ id: AlertID) throws -> Reminder {
+            // Six bytes each in JSON.
+            let body = String(repeating: "\u{1}", count: 60_000)
+            return try Reminder(
+                parsing: ["id": .string(id.text), "title": "T", "body": .string(body), "trigger": minute], newID: "new",
+                now: 0, in: greenwich)
+        }
+        var schedule = ReminderSchedule()
+        var count = 0
+        while schedule.add(try large(AlertID("\(count)"))) != nil { count += 1 }
+        #expect(count == ReminderSchedule.byteLimit / 360_600)
+        let list = JSONValue.array(schedule.list.map { .object($0.json) })
+        #expect(list.serializedCount <= ReminderSchedule.byteLimit)
+        #expect(schedule.add(try large("0")) != nil && schedule.count == count)
+        #expect(schedule.add(try reminder("small", minute)) != nil)
+        _ = schedule.remove("0")
+        #expect(schedule.add(try large("more")) != nil)
+    }
+
     @Test("they leave by id, by thread, or all; who is not there changes nothing")
     func removal() throws {
         var schedule = ReminderSchedule()

@@ -54,6 +54,41 @@ import Wire
         #expect(try run { inbox throws(StoreError) in try inbox.pages.page(lost, of: nil) } == nil)
     }
 
+    @Test(
+        "a page ends at its limit in bytes, escapes counted; its place is right in every order, and by count",
+        arguments: HistoryQuery.Sort.allCases)
+    func pageBytes(_ sort: HistoryQuery.Sort) throws {
+        // Six bytes each in JSON: three rows fit, and a fourth does not. Some are too large for any page.
+        let counts = (0..<20).map { HistoryQuery.pageBytes / ($0 % 7 == 6 ? 5 : 20) }
+        let expected = try counts.enumerated().map { number, count in
+            let notification = Notification(
+                id: NotificationID("\(number)"), title: "T", body: String(repeating: "\u{1}", count: count),
+                priority: number % 3 == 0 ? .high : .normal, createdAt: Int64(number / 2), receivedAt: 1)
+            _ = try run { inbox throws(StoreError) in try inbox.insert(notification, from: "d") }
+            return "\(number)"
+        }
+        func pages(_ turn: (inout HistoryQuery, Inbox.Page) -> Void) throws -> [[String]] {
+            var query = HistoryQuery()
+            (query.sort, query.limit) = (sort, 500)
+            var pages: [[String]] = []
+            while pages.count < 20 {
+                let asked = query
+                let page = try #require(try run { inbox throws(StoreError) in try inbox.pages.page(asked, of: nil) })
+                #expect(page.total == 20)
+                let size = page.items.reduce(0) { $0 + JSONValue.object($1.json).serializedCount }
+                #expect(size <= HistoryQuery.pageBytes || page.items.count == 1)
+                pages.append(page.items.map(\.notification.id.text))
+                guard page.next != nil else { break }
+                turn(&query, page)
+            }
+            return pages
+        }
+        let byPlace = try pages { $0.before = $1.next }
+        #expect(byPlace.count > 6 && byPlace.allSatisfy { !$0.isEmpty })
+        #expect(byPlace.joined().sorted() == expected.sorted())
+        #expect(try pages { $0.offset += Int64($1.items.count) } == byPlace)
+    }
+
     @Test("a search finds words, also after a row has changed its text, was dropped, or stands in Chinese")
     func search() throws {
         try push("1", "Build done", at: 1)

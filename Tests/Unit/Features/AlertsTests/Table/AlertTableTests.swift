@@ -109,6 +109,25 @@ import Wire
         }
     }
 
+    @Test("a list of delivered ones ends at its limit in bytes, with the newest; one is always there")
+    func deliveredBytes() throws {
+        try work { table in
+            // Six bytes each in JSON: two fit, and a third does not.
+            let body = String(repeating: "\u{1}", count: AlertTable.deliveredBytes / 15)
+            for (number, text) in [body, body, body, body + body + body].enumerated() {
+                let key = AlertKey(desktop: "d", id: AlertID("\(number)"))
+                let added = try table.add(NewAlert(key, AlertContent(title: "t", body: text), dueAt: 5))
+                _ = try table.delivered(added.row, at: 1, handle: nil)
+                if number == 2 {
+                    let list = try table.delivered(bytes: AlertTable.deliveredBytes)
+                    #expect(list.map(\.key.id.text) == ["2", "1"])
+                }
+            }
+            #expect(try table.delivered(bytes: AlertTable.deliveredBytes).map(\.key.id.text) == ["3"])
+            #expect(try table.delivered().count == 4)
+        }
+    }
+
     @Test("delivered ones of a thread stand together, the thread with the newest first, whosever they are")
     func deliveredThreads() throws {
         try work { table in
