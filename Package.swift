@@ -178,8 +178,8 @@ targets += floor(
         .target(
             name: "CABI",
             dependencies: [
-                "CBellwire", "CEnvironment", "CLinux", "Device", "DeviceAlerts", "Desktop", "Relay", "Sharing",
-                "Hosting", "Transport", "Store", "Notifications", "Wire", "JSON", "QR",
+                "CBellwire", "CEnvironment", "CLinux", "Device", "DeviceAlerts", "Desktop", "Relay", "Peering",
+                "Sharing", "Hosting", "Transport", "Store", "Notifications", "Wire", "JSON", "QR",
             ])
     ])
 
@@ -226,7 +226,9 @@ targets += [
 targets.append(
     .target(
         name: "TestSupport",
-        dependencies: ["Hosting", "Peering", "Relay", "Signalling", "Transport", "Identity", "Wire", "JSON"],
+        dependencies: [
+            "Hosting", "Peering", "Sharing", "Relay", "Signalling", "Transport", "Identity", "Wire", "JSON",
+        ],
         path: "Tests/Support", exclude: ["Sanitizers"]))
 
 targets += tests(
@@ -316,7 +318,7 @@ targets += tests(
             dependencies: [
                 "CSQLite", "Commands", "DeviceAlerts", "Alerts", "Device", "Desktop", "Relay", "Notifications", "Inbox",
                 "Delivery", "History", "OfflineQueue", "Pairing", "Peering", "Signalling", "Sealing", "Identity",
-                "Store", "Hosting", "Transport", "Wire", "JSON",
+                "Sharing", "Store", "Hosting", "Transport", "Wire", "JSON",
             ], exclude: ["Fixtures"]),
         .testTarget(
             name: "DesktopTests",

@@ -4,7 +4,7 @@
 
 # The slowest under valgrind first, so that two lanes end at about the same time.
 programs=(sharing guests desktops endtoend complaints process alerts callbacks hammer forks inbox jansson killed queue
-    pushservices library options scan unwinding hostile)
+    pushservices library options scan unwinding hostile extremes)
 variants=(gcc-c99 clang-c99 gcc-c++17 clang-c++17)
 
 # The library that this variant is linked with; nothing = it is only compiled.

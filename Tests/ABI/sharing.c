@@ -207,7 +207,7 @@ static int leave_inside_a_call(const char *directory)
     int descriptor = reach(directory);
     int good = descriptor >= 0
         && send_frame(descriptor,
-                      "{\"message\":\"hello\",\"protocol\":1,\"library\":\"0\",\"role\":\"device\",\"application\":\"x\"}")
+                      "{\"message\":\"hello\",\"protocol\":2,\"library\":\"0\",\"role\":\"device\",\"application\":\"x\"}")
         && recv(descriptor, answer, sizeof answer, 0) > 4
         && send_frame(descriptor, "{\"message\":\"call\",\"number\":1,\"name\":\"pairing.list\",\"arguments\":[]}");
     close(descriptor);

@@ -53,7 +53,7 @@
     /// Calls a role and waits for the outcome.
     package func outcome(_ start: (@escaping Then) -> Void) async -> Result<JSONValue, HostError> {
         let result = await withCheckedContinuation { continuation in start { continuation.resume(returning: $0) } }
-        return result.map { (try? JSONValue(parsing: $0)) ?? .null }
+        return result.map(\.value)
     }
 
     /// The same, where it must succeed.

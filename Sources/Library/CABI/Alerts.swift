@@ -1,5 +1,6 @@
 public import CBellwire
 import Device
+import DeviceAlerts
 import Glibc
 import Hosting
 import JSON
@@ -7,26 +8,11 @@ import Sharing
 
 // bellwire.h, "Alerts", "Reminders", and of "Push services" what comes in.
 
-typealias TextResult = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
-
-/// Calls the device's alerts, and returns the result to the caller. `result` may be NULL if the header says so.
-private func ask(
-    _ device: OpaquePointer?, _ result: TextResult?, mayBeNULL: Bool = true, _ name: String = "",
-    _ request: () throws(HostError) -> HostCall
-) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DeviceEndpoint.find(device)
-        if !mayBeNULL { _ = try output(result, name) }
-        let text = try endpoint.answer(try request()).json
-        if let result { try give(text, to: result) }
-    }
-}
-
 @_cdecl("bw_alerts_state") @implementation
 public func bw_alerts_state(
     _ device: OpaquePointer?, _ state_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    ask(device, state_json, mayBeNULL: false, "state_json") { HostCall(.alertsState) }
+    onDevice(device, state_json, required: "state_json") { .alerts(.state) }
 }
 
 // MARK: Authorization
@@ -34,12 +20,11 @@ public func bw_alerts_state(
 /// `{"provisional"?}`
 private func authorizationRequest(
     _ params_json: UnsafePointer<CChar>?, _ timeout_ms: Int32
-) throws(HostError) -> HostCall {
-    let params = try JSONObject(parameter: "params_json", try optionalText(params_json, "params_json"))
-    var reader = OptionsReader(params)
+) throws(HostError) -> DeviceCall {
+    var reader = OptionsReader(try object(params_json, "params_json"))
     let isProvisional = try reader.flag("provisional") ?? false
     try reader.finish()
-    return HostCall(.requestAlerts, .bool(isProvisional), .integer(try timeout(timeout_ms)))
+    return .alerts(.requestAuthorization(isProvisional: isProvisional, try CallTimeout(Int64(timeout_ms))))
 }
 
 @_cdecl("bw_alerts_request") @implementation
@@ -47,10 +32,8 @@ public func bw_alerts_request(
     _ device: OpaquePointer?, _ params_json: UnsafePointer<CChar>?, _ timeout_ms: Int32,
     _ authorization_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DeviceEndpoint.find(device)
-        let text = try endpoint.answer(try authorizationRequest(params_json, timeout_ms)).json
-        if let authorization_json { try give(text, to: authorization_json) }
+    onDevice(device, authorization_json) { () throws(HostError) in
+        try authorizationRequest(params_json, timeout_ms)
     }
 }
 
@@ -59,10 +42,8 @@ public func bw_alerts_request_async(
     _ device: OpaquePointer?, _ params_json: UnsafePointer<CChar>?, _ timeout_ms: Int32, _ completion: bw_completion?,
     _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
-    let userData = UserData(user_data, destroy)
-    return entry { () throws(HostError) in
-        let endpoint = try DeviceEndpoint.find(device)
-        try endpoint.answer(try authorizationRequest(params_json, timeout_ms), completion, userData)
+    onDevice(device, completion, user_data, destroy) { () throws(HostError) in
+        try authorizationRequest(params_json, timeout_ms)
     }
 }
 
@@ -70,8 +51,8 @@ public func bw_alerts_request_async(
 public func bw_alerts_authorize(
     _ device: OpaquePointer?, _ status: UnsafePointer<CChar>?, _ until_ms: Int64
 ) -> bw_status {
-    ask(device, nil) { () throws(HostError) in
-        HostCall(.authorizeAlerts, .string(try text(status, "status")), .integer(until_ms))
+    onDevice(device) { () throws(HostError) in
+        .alerts(.authorize(status: try text(status, "status"), until: until_ms))
     }
 }
 
@@ -120,7 +101,7 @@ public func bw_alerts_on_present(
     let userData = UserData(user_data, destroy)
     return entry { () throws(HostError) in
         let endpoint = try DeviceEndpoint.find(device)
-        try endpoint.role.requireHostPresenter()
+        try endpoint.role.held().requireHostPresenter()
         var hook: HostQueue.HookCallback?
         if let callback { hook = { callback($0, $1) } }
         try endpoint.queue.setHook(.present, hook, userData)
@@ -130,7 +111,7 @@ public func bw_alerts_on_present(
 
 @_cdecl("bw_alerts_in_front") @implementation
 public func bw_alerts_in_front(_ device: OpaquePointer?, _ in_front: Int32) -> bw_status {
-    ask(device, nil) { HostCall(.inFront, .bool(in_front != 0)) }
+    onDevice(device) { .alerts(.inFront(in_front != 0)) }
 }
 
 @_cdecl("bw_alerts_respond") @implementation
@@ -138,18 +119,19 @@ public func bw_alerts_respond(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ id: UnsafePointer<CChar>?,
     _ action: UnsafePointer<CChar>?, _ text: UnsafePointer<CChar>?
 ) -> bw_status {
-    ask(device, nil) { () throws(HostError) in
-        HostCall(
-            .respond, .text(try optionalText(desktop, "desktop")), .string(try CABI.text(id, "id")),
-            .string(try CABI.text(action, "action")), .text(try optionalText(text, "text")))
+    onDevice(device) { () throws(HostError) in
+        .alerts(
+            .respond(
+                desktop: try optionalText(desktop, "desktop"), id: try CABI.text(id, "id"),
+                action: try CABI.text(action, "action"), text: try optionalText(text, "text")))
     }
 }
 
 @_cdecl("bw_alerts_categories") @implementation
 public func bw_alerts_categories(_ device: OpaquePointer?, _ categories_json: UnsafePointer<CChar>?) -> bw_status {
-    ask(device, nil) { () throws(HostError) in
+    onDevice(device) { () throws(HostError) in
         let text = try text(categories_json, "categories_json")
-        do throws(JSONError) { return HostCall(.categories, try JSONValue(parsing: text)) } catch {
+        do throws(JSONError) { return .alerts(.categories(try JSONValue(parsing: text))) } catch {
             throw HostError(
                 .invalid, "categories_json is not JSON: \(error.message)", detail: ["field": "categories_json"])
         }
@@ -162,7 +144,7 @@ public func bw_alerts_categories(_ device: OpaquePointer?, _ categories_json: Un
 public func bw_alerts_settings(
     _ device: OpaquePointer?, _ settings_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    ask(device, settings_json, mayBeNULL: false, "settings_json") { HostCall(.alertSettings) }
+    onDevice(device, settings_json, required: "settings_json") { .alerts(.settings) }
 }
 
 @_cdecl("bw_alerts_set_settings") @implementation
@@ -170,24 +152,22 @@ public func bw_alerts_set_settings(
     _ device: OpaquePointer?, _ settings_json: UnsafePointer<CChar>?,
     _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    ask(device, result_json) { () throws(HostError) in
-        let change = try JSONObject(parameter: "settings_json", try text(settings_json, "settings_json"))
-        return HostCall(.changeAlertSettings, .object(change))
+    onDevice(device, result_json) { () throws(HostError) in
+        let text = try text(settings_json, "settings_json")
+        return .alerts(.change(try JSONObject(parameter: "settings_json", text)))
     }
 }
 
 @_cdecl("bw_alerts_settings_open") @implementation
 public func bw_alerts_settings_open(_ device: OpaquePointer?) -> bw_status {
-    entry { () throws(HostError) in
-        try DeviceEndpoint.find(device).role.openNotificationSettings()
-    }
+    entry { () throws(HostError) in try DeviceEndpoint.find(device).role.held().openNotificationSettings() }
 }
 
 @_cdecl("bw_alerts_delivered") @implementation
 public func bw_alerts_delivered(
     _ device: OpaquePointer?, _ alerts_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    ask(device, alerts_json, mayBeNULL: false, "alerts_json") { HostCall(.deliveredAlerts) }
+    onDevice(device, alerts_json, required: "alerts_json") { .alerts(.delivered) }
 }
 
 @_cdecl("bw_alerts_remove") @implementation
@@ -195,21 +175,17 @@ public func bw_alerts_remove(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ id: UnsafePointer<CChar>?,
     _ thread: UnsafePointer<CChar>?
 ) -> bw_status {
-    ask(device, nil) { () throws(HostError) in
-        HostCall(
-            .removeAlerts, .text(try optionalText(desktop, "desktop")), .text(try optionalText(id, "id")),
-            .text(try optionalText(thread, "thread")))
+    onDevice(device) { () throws(HostError) in
+        .alerts(
+            .remove(
+                desktop: try optionalText(desktop, "desktop"), id: try optionalText(id, "id"),
+                thread: try optionalText(thread, "thread")))
     }
 }
 
 @_cdecl("bw_alerts_badge") @implementation
 public func bw_alerts_badge(_ device: OpaquePointer?, _ badge: Int64) -> bw_status {
-    ask(device, nil) { () throws(HostError) in
-        guard badge >= 0 else {
-            throw HostError(.invalid, "badge must not be negative; 0 clears it", detail: ["field": "badge"])
-        }
-        return HostCall(.badge, .integer(badge))
-    }
+    onDevice(device) { () throws(HostError) in .alerts(try .badge(checking: badge)) }
 }
 
 // MARK: Reminders
@@ -219,9 +195,9 @@ public func bw_reminder_add(
     _ device: OpaquePointer?, _ reminder_json: UnsafePointer<CChar>?,
     _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    ask(device, result_json) { () throws(HostError) in
-        let reminder = try JSONObject(parameter: "reminder_json", try text(reminder_json, "reminder_json"))
-        return HostCall(.addReminder, .object(reminder))
+    onDevice(device, result_json) { () throws(HostError) in
+        let text = try text(reminder_json, "reminder_json")
+        return .alerts(.addReminder(try JSONObject(parameter: "reminder_json", text)))
     }
 }
 
@@ -229,16 +205,15 @@ public func bw_reminder_add(
 public func bw_reminder_list(
     _ device: OpaquePointer?, _ reminders_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    ask(device, reminders_json, mayBeNULL: false, "reminders_json") { HostCall(.reminders) }
+    onDevice(device, reminders_json, required: "reminders_json") { .alerts(.reminders) }
 }
 
 @_cdecl("bw_reminder_remove") @implementation
 public func bw_reminder_remove(
     _ device: OpaquePointer?, _ id: UnsafePointer<CChar>?, _ thread: UnsafePointer<CChar>?
 ) -> bw_status {
-    ask(device, nil) { () throws(HostError) in
-        HostCall(
-            .removeReminders, .text(try optionalText(id, "id")), .text(try optionalText(thread, "thread")))
+    onDevice(device) { () throws(HostError) in
+        .alerts(.removeReminders(id: try optionalText(id, "id"), thread: try optionalText(thread, "thread")))
     }
 }
 
@@ -246,9 +221,7 @@ public func bw_reminder_remove(
 public func bw_reminder_position(
     _ device: OpaquePointer?, _ latitude: Double, _ longitude: Double, _ accuracy_m: Double
 ) -> bw_status {
-    ask(device, nil) { () throws(HostError) in
-        HostCall(.position, .number(latitude), .number(longitude), .number(accuracy_m))
-    }
+    onDevice(device) { .alerts(.position(latitude: latitude, longitude: longitude, accuracy: accuracy_m)) }
 }
 
 // MARK: What a push service brings
@@ -258,12 +231,10 @@ public func bw_device_receive(
     _ device: OpaquePointer?, _ service: UnsafePointer<CChar>?, _ payload_json: UnsafePointer<CChar>?,
     _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DeviceEndpoint.find(device)
+    onDevice(device, result_json) { () throws(HostError) in
         let service = try text(service, "service")
-        let payload = try JSONObject(parameter: "payload_json", try text(payload_json, "payload_json"))
-        let result = try endpoint.call(.receive, .string(service), .object(payload))
-        if let result_json { try give(result, to: result_json) }
+        let payload = try text(payload_json, "payload_json")
+        return try .receive(service: service, payload: try JSONObject(parameter: "payload_json", payload))
     }
 }
 
@@ -271,15 +242,7 @@ public func bw_device_receive(
 public func bw_device_complete(
     _ device: OpaquePointer?, _ id: UnsafePointer<CChar>?, _ result: UnsafePointer<CChar>?
 ) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DeviceEndpoint.find(device)
-        let id = try text(id, "id")
-        let result = try text(result, "result")
-        _ = try endpoint.call(.complete, .string(id), .string(result))
+    onDevice(device) { () throws(HostError) in
+        .complete(try text(id, "id"), result: try text(result, "result"))
     }
-}
-
-extension JSONValue {
-    /// JSON has no infinity and no NaN.
-    fileprivate static func number(_ number: Double) -> JSONValue { number.isFinite ? .double(number) : .null }
 }

@@ -8,10 +8,12 @@ import Sharing
 // bellwire.h, "Desktop".
 
 final class DesktopEndpoint: SharedEndpoint {
-    let role: SharedRole
+    typealias Shared = Desktop
+
+    let role: SharedRole<Desktop>
     let queue: HostQueue
 
-    init(_ role: SharedRole, _ queue: HostQueue) { (self.role, self.queue) = (role, queue) }
+    init(_ role: SharedRole<Desktop>, _ queue: HostQueue) { (self.role, self.queue) = (role, queue) }
 }
 
 @_cdecl("bw_desktop_open") @implementation
@@ -28,12 +30,12 @@ public func bw_desktop_open(
 
 @_cdecl("bw_desktop_start") @implementation
 public func bw_desktop_start(_ desktop: OpaquePointer?) -> bw_status {
-    entry { () throws(HostError) in _ = try DesktopEndpoint.find(desktop).call(.start) }
+    onDesktop(desktop) { .start }
 }
 
 @_cdecl("bw_desktop_stop") @implementation
 public func bw_desktop_stop(_ desktop: OpaquePointer?) -> bw_status {
-    entry { () throws(HostError) in try DesktopEndpoint.find(desktop).start(.stop) }
+    DesktopEndpoint.start(desktop) { .stop }
 }
 
 @_cdecl("bw_desktop_close") @implementation
@@ -63,11 +65,7 @@ public func bw_desktop_quit(_ desktop: OpaquePointer?) -> bw_status {
 public func bw_desktop_state(
     _ desktop: OpaquePointer?, _ state_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DesktopEndpoint.find(desktop)
-        let state = try output(state_json, "state_json")
-        try give(try endpoint.call(.state), to: state)
-    }
+    onDesktop(desktop, state_json, required: "state_json") { .state }
 }
 
 @_cdecl("bw_desktop_subscribe") @implementation
@@ -99,11 +97,8 @@ public func bw_desktop_offer(
     _ desktop: OpaquePointer?, _ timeout_ms: Int32,
     _ offer_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DesktopEndpoint.find(desktop)
-        let offer = try output(offer_json, "offer_json")
-        let timeout = try timeout(timeout_ms)
-        try give(try endpoint.call(.offer, .integer(timeout)), to: offer)
+    onDesktop(desktop, offer_json, required: "offer_json") { () throws(HostError) in
+        .offer(try CallTimeout(Int64(timeout_ms)))
     }
 }
 
@@ -112,11 +107,8 @@ public func bw_desktop_offer_async(
     _ desktop: OpaquePointer?, _ timeout_ms: Int32, _ completion: bw_completion?,
     _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
-    let userData = UserData(user_data, destroy)
-    return entry { () throws(HostError) in
-        let endpoint = try DesktopEndpoint.find(desktop)
-        let timeout = try timeout(timeout_ms)
-        try endpoint.answer(HostCall(.offer, .integer(timeout)), completion, userData)
+    onDesktop(desktop, completion, user_data, destroy) { () throws(HostError) in
+        .offer(try CallTimeout(Int64(timeout_ms)))
     }
 }
 
@@ -125,12 +117,7 @@ public func bw_desktop_scan(
     _ desktop: OpaquePointer?, _ qr_text: UnsafePointer<CChar>?,
     _ device_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DesktopEndpoint.find(desktop)
-        let text = try text(qr_text, "qr_text")
-        let device = try endpoint.call(.scan, .string(text))
-        if let device_json { try give(device, to: device_json) }
-    }
+    onDesktop(desktop, device_json) { () throws(HostError) in .scan(try text(qr_text, "qr_text")) }
 }
 
 @_cdecl("bw_desktop_code") @implementation
@@ -138,11 +125,8 @@ public func bw_desktop_code(
     _ desktop: OpaquePointer?, _ timeout_ms: Int32,
     _ code_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DesktopEndpoint.find(desktop)
-        let code = try output(code_json, "code_json")
-        let timeout = try timeout(timeout_ms)
-        try give(try endpoint.call(.code, .integer(timeout)), to: code)
+    onDesktop(desktop, code_json, required: "code_json") { () throws(HostError) in
+        .code(try CallTimeout(Int64(timeout_ms)))
     }
 }
 
@@ -151,19 +135,15 @@ public func bw_desktop_code_async(
     _ desktop: OpaquePointer?, _ timeout_ms: Int32, _ completion: bw_completion?,
     _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
-    let userData = UserData(user_data, destroy)
-    return entry { () throws(HostError) in
-        let endpoint = try DesktopEndpoint.find(desktop)
-        let timeout = try timeout(timeout_ms)
-        try endpoint.answer(HostCall(.code, .integer(timeout)), completion, userData)
+    onDesktop(desktop, completion, user_data, destroy) { () throws(HostError) in
+        .code(try CallTimeout(Int64(timeout_ms)))
     }
 }
 
 @_cdecl("bw_desktop_pairing_cancel") @implementation
 public func bw_desktop_pairing_cancel(_ desktop: OpaquePointer?, _ flow: UnsafePointer<CChar>?) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DesktopEndpoint.find(desktop)
-        try endpoint.start(.cancel, .text(try optionalText(flow, "flow")))
+    DesktopEndpoint.start(desktop) { () throws(HostError) in
+        .cancel(try .named(try optionalText(flow, "flow"), "flow"))
     }
 }
 
@@ -171,9 +151,8 @@ public func bw_desktop_pairing_cancel(_ desktop: OpaquePointer?, _ flow: UnsafeP
 public func bw_desktop_confirm(
     _ desktop: OpaquePointer?, _ flow: UnsafePointer<CChar>?, _ accept: Int32
 ) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DesktopEndpoint.find(desktop)
-        _ = try endpoint.call(.confirm, .text(try optionalText(flow, "flow")), .bool(accept != 0))
+    onDesktop(desktop) { () throws(HostError) in
+        .confirm(try .named(try optionalText(flow, "flow"), "flow"), accept: accept != 0)
     }
 }
 
@@ -181,22 +160,14 @@ public func bw_desktop_confirm(
 public func bw_desktop_devices(
     _ desktop: OpaquePointer?, _ devices_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DesktopEndpoint.find(desktop)
-        let devices = try output(devices_json, "devices_json")
-        try give(try endpoint.call(.devices), to: devices)
-    }
+    onDesktop(desktop, devices_json, required: "devices_json") { .devices }
 }
 
 @_cdecl("bw_desktop_tokens") @implementation
 public func bw_desktop_tokens(
     _ desktop: OpaquePointer?, _ tokens_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DesktopEndpoint.find(desktop)
-        let tokens = try output(tokens_json, "tokens_json")
-        try give(try endpoint.call(.tokens), to: tokens)
-    }
+    onDesktop(desktop, tokens_json, required: "tokens_json") { .tokens }
 }
 
 @_cdecl("bw_desktop_seal_push") @implementation
@@ -204,12 +175,9 @@ public func bw_desktop_seal_push(
     _ desktop: OpaquePointer?, _ device: UnsafePointer<CChar>?, _ id: UnsafePointer<CChar>?,
     _ options_json: UnsafePointer<CChar>?, _ payload_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DesktopEndpoint.find(desktop)
-        let payload = try output(payload_json, "payload_json")
+    onDesktop(desktop, payload_json, required: "payload_json") { () throws(HostError) in
         let (device, id) = (try text(device, "device"), try text(id, "id"))
-        let options = try optionalText(options_json, "options_json")
-        try give(try endpoint.call(.sealPush, .string(device), .string(id), .text(options)), to: payload)
+        return .sealPush(try Desktop.SealRequest(device: device, id: id, try object(options_json, "options_json")))
     }
 }
 
@@ -217,29 +185,19 @@ public func bw_desktop_seal_push(
 public func bw_desktop_rename(
     _ desktop: OpaquePointer?, _ device: UnsafePointer<CChar>?, _ name: UnsafePointer<CChar>?
 ) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DesktopEndpoint.find(desktop)
-        let device = try text(device, "device")
-        let name = try text(name, "name")
-        _ = try endpoint.call(.rename, .string(device), .string(name))
+    onDesktop(desktop) { () throws(HostError) in
+        .rename(try text(device, "device"), to: try text(name, "name"))
     }
 }
 
 @_cdecl("bw_desktop_unpair") @implementation
 public func bw_desktop_unpair(_ desktop: OpaquePointer?, _ device: UnsafePointer<CChar>?) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DesktopEndpoint.find(desktop)
-        let device = try text(device, "device")
-        _ = try endpoint.call(.unpair, .string(device))
-    }
+    onDesktop(desktop) { () throws(HostError) in .unpair(try text(device, "device")) }
 }
 
 @_cdecl("bw_desktop_clear") @implementation
 public func bw_desktop_clear(_ desktop: OpaquePointer?) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DesktopEndpoint.find(desktop)
-        _ = try endpoint.call(.unpairAll)
-    }
+    onDesktop(desktop) { .unpairAll }
 }
 
 @_cdecl("bw_desktop_notify") @implementation
@@ -247,12 +205,7 @@ public func bw_desktop_notify(
     _ desktop: OpaquePointer?, _ params_json: UnsafePointer<CChar>?, _ timeout_ms: Int32,
     _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DesktopEndpoint.find(desktop)
-        let params = try optionalText(params_json, "params_json")
-        let result = try endpoint.call(.notify, .text(params), .integer(try timeout(timeout_ms)))
-        if let result_json { try give(result, to: result_json) }
-    }
+    onDesktop(desktop, result_json) { () throws(HostError) in try notice(params_json, timeout_ms) }
 }
 
 @_cdecl("bw_desktop_notify_async") @implementation
@@ -260,12 +213,8 @@ public func bw_desktop_notify_async(
     _ desktop: OpaquePointer?, _ params_json: UnsafePointer<CChar>?, _ timeout_ms: Int32,
     _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
-    let userData = UserData(user_data, destroy)
-    return entry { () throws(HostError) in
-        let endpoint = try DesktopEndpoint.find(desktop)
-        let params = try optionalText(params_json, "params_json")
-        let call = HostCall(.notify, .text(params), .integer(try timeout(timeout_ms)))
-        try endpoint.answer(call, completion, userData)
+    onDesktop(desktop, completion, user_data, destroy) { () throws(HostError) in
+        try notice(params_json, timeout_ms)
     }
 }
 
@@ -274,11 +223,8 @@ public func bw_desktop_history(
     _ desktop: OpaquePointer?, _ params_json: UnsafePointer<CChar>?,
     _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DesktopEndpoint.find(desktop)
-        let result = try output(result_json, "result_json")
-        let params = try optionalText(params_json, "params_json")
-        try give(try endpoint.call(.history, .text(params)), to: result)
+    onDesktop(desktop, result_json, required: "result_json") { () throws(HostError) in
+        .history(try Desktop.HistoryQuery(try object(params_json, "params_json")))
     }
 }
 
@@ -287,10 +233,8 @@ public func bw_desktop_invoke(
     _ desktop: OpaquePointer?, _ method: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
     _ timeout_ms: Int32, _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DesktopEndpoint.find(desktop)
-        let result = try endpoint.answer(try ownCommand(method, params_json, timeout_ms)).json
-        if let result_json { try give(result, to: result_json) }
+    onDesktop(desktop, result_json) { () throws(HostError) in
+        try ownCommand(method, params_json, timeout_ms)
     }
 }
 
@@ -299,18 +243,23 @@ public func bw_desktop_invoke_async(
     _ desktop: OpaquePointer?, _ method: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?,
     _ timeout_ms: Int32, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
-    let userData = UserData(user_data, destroy)
-    return entry { () throws(HostError) in
-        let endpoint = try DesktopEndpoint.find(desktop)
-        try endpoint.answer(try ownCommand(method, params_json, timeout_ms), completion, userData)
+    onDesktop(desktop, completion, user_data, destroy) { () throws(HostError) in
+        try ownCommand(method, params_json, timeout_ms)
     }
+}
+
+private func notice(_ params: UnsafePointer<CChar>?, _ timeout_ms: Int32) throws(HostError) -> DesktopCall {
+    let params = try object(params, "params_json")
+    let timeout = try CallTimeout(Int64(timeout_ms))
+    return .notify(try Desktop.Notice(params), timeout)
 }
 
 /// A method for the desktop's own user, or a request that only its program can make.
 private func ownCommand(
     _ method: UnsafePointer<CChar>?, _ params: UnsafePointer<CChar>?, _ timeout_ms: Int32
-) throws(HostError) -> HostCall {
+) throws(HostError) -> DesktopCall {
     let name = try text(method, "method")
-    let params = try optionalText(params, "params_json")
-    return HostCall(.invoke, .string(name), .text(params), .integer(try timeout(timeout_ms)))
+    let params = try object(params, "params_json")
+    let timeout = try CallTimeout(Int64(timeout_ms))
+    return .invoke(try Desktop.OwnCommand(name, params), timeout)
 }

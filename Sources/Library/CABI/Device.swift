@@ -7,10 +7,12 @@ import Sharing
 // bellwire.h, "Device" and "Events".
 
 final class DeviceEndpoint: SharedEndpoint {
-    let role: SharedRole
+    typealias Shared = Device
+
+    let role: SharedRole<Device>
     let queue: HostQueue
 
-    init(_ role: SharedRole, _ queue: HostQueue) { (self.role, self.queue) = (role, queue) }
+    init(_ role: SharedRole<Device>, _ queue: HostQueue) { (self.role, self.queue) = (role, queue) }
 }
 
 @_cdecl("bw_device_open") @implementation
@@ -26,22 +28,22 @@ public func bw_device_open(
 
 @_cdecl("bw_device_start") @implementation
 public func bw_device_start(_ device: OpaquePointer?) -> bw_status {
-    entry { () throws(HostError) in try DeviceEndpoint.find(device).start(.start) }
+    DeviceEndpoint.start(device) { .start }
 }
 
 @_cdecl("bw_device_stop") @implementation
 public func bw_device_stop(_ device: OpaquePointer?) -> bw_status {
-    entry { () throws(HostError) in try DeviceEndpoint.find(device).start(.stop) }
+    DeviceEndpoint.start(device) { .stop }
 }
 
 @_cdecl("bw_device_suspend") @implementation
 public func bw_device_suspend(_ device: OpaquePointer?) -> bw_status {
-    entry { () throws(HostError) in try DeviceEndpoint.find(device).start(.suspend) }
+    DeviceEndpoint.start(device) { .suspend }
 }
 
 @_cdecl("bw_device_resume") @implementation
 public func bw_device_resume(_ device: OpaquePointer?) -> bw_status {
-    entry { () throws(HostError) in try DeviceEndpoint.find(device).start(.resume) }
+    DeviceEndpoint.start(device) { .resume }
 }
 
 @_cdecl("bw_device_close") @implementation
@@ -71,11 +73,7 @@ public func bw_device_quit(_ device: OpaquePointer?) -> bw_status {
 public func bw_device_state(
     _ device: OpaquePointer?, _ state_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DeviceEndpoint.find(device)
-        let state = try output(state_json, "state_json")
-        try give(try endpoint.call(.state), to: state)
-    }
+    onDevice(device, state_json, required: "state_json") { .state }
 }
 
 @_cdecl("bw_device_subscribe") @implementation

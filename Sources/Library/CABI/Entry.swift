@@ -67,11 +67,14 @@ func output<Pointee>(
     return pointer
 }
 
-func timeout(_ milliseconds: Int32) throws(HostError) -> Int64 {
-    guard (1...600_000).contains(milliseconds) else {
-        throw HostError(.invalid, "timeout_ms must be from 1 to 600000 milliseconds", detail: ["field": "timeout_ms"])
-    }
-    return Int64(milliseconds)
+/// A parameter that is a JSON object; NULL is the empty one.
+func object(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(HostError) -> JSONObject {
+    try JSONObject(parameter: name, try optionalText(pointer, name))
+}
+
+/// Gives a call's result to the caller, as JSON.
+func give(_ reply: HostReply, to pointer: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) throws(HostError) {
+    try give(reply.value.serialized(), to: pointer)
 }
 
 /// Gives a text to the caller.

@@ -12,11 +12,8 @@ public func bw_inbox_load(
     _ device: OpaquePointer?, _ params_json: UnsafePointer<CChar>?,
     _ page_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DeviceEndpoint.find(device)
-        let page = try output(page_json, "page_json")
-        let query = try optionalText(params_json, "params_json")
-        try give(try endpoint.call(.loadInbox, .text(query)), to: page)
+    onDevice(device, page_json, required: "page_json") { () throws(HostError) in
+        .loadInbox(try Device.InboxQuery(try object(params_json, "params_json")))
     }
 }
 
@@ -24,11 +21,7 @@ public func bw_inbox_load(
 public func bw_inbox_state(
     _ device: OpaquePointer?, _ state_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DeviceEndpoint.find(device)
-        let state = try output(state_json, "state_json")
-        try give(try endpoint.call(.inboxState), to: state)
-    }
+    onDevice(device, state_json, required: "state_json") { .inboxState }
 }
 
 @_cdecl("bw_inbox_settings") @implementation
@@ -36,11 +29,8 @@ public func bw_inbox_settings(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?,
     _ settings_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DeviceEndpoint.find(device)
-        let desktop = try optionalText(desktop, "desktop")
-        let settings = try output(settings_json, "settings_json")
-        try give(try endpoint.call(.inboxSettings, .text(desktop)), to: settings)
+    onDevice(device, settings_json, required: "settings_json") { () throws(HostError) in
+        .inboxSettings(of: try optionalText(desktop, "desktop"))
     }
 }
 
@@ -48,13 +38,17 @@ public func bw_inbox_settings(
 public func bw_inbox_refresh(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32,
     _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
-) -> bw_status { ask(device, desktop, timeout_ms, result_json) { (.refresh, []) } }
+) -> bw_status {
+    ask(device, desktop, timeout_ms, result_json) { .refresh }
+}
 
 @_cdecl("bw_inbox_refresh_async") @implementation
 public func bw_inbox_refresh_async(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32, _ completion: bw_completion?,
     _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
-) -> bw_status { ask(device, desktop, timeout_ms, completion, user_data, destroy) { (.refresh, []) } }
+) -> bw_status {
+    ask(device, desktop, timeout_ms, completion, user_data, destroy) { .refresh }
+}
 
 // MARK: Changes
 
@@ -63,7 +57,9 @@ public func bw_inbox_mark_read(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ id: UnsafePointer<CChar>?, _ timeout_ms: Int32,
     _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in (.markRead, [.string(try text(id, "id"))]) }
+    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in
+        .change(try .markRead(try text(id, "id")))
+    }
 }
 
 @_cdecl("bw_inbox_mark_read_async") @implementation
@@ -72,7 +68,7 @@ public func bw_inbox_mark_read_async(
     _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
     ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
-        (.markRead, [.string(try text(id, "id"))])
+        .change(try .markRead(try text(id, "id")))
     }
 }
 
@@ -81,7 +77,7 @@ public func bw_inbox_mark_all_read(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32,
     _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in (.markAllRead, []) }
+    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in .change(try .markAllRead()) }
 }
 
 @_cdecl("bw_inbox_mark_all_read_async") @implementation
@@ -90,7 +86,7 @@ public func bw_inbox_mark_all_read_async(
     _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
     ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
-        (.markAllRead, [])
+        .change(try .markAllRead())
     }
 }
 
@@ -99,7 +95,9 @@ public func bw_inbox_delete(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ id: UnsafePointer<CChar>?, _ timeout_ms: Int32,
     _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in (.delete, [.string(try text(id, "id"))]) }
+    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in
+        .change(try .delete(try text(id, "id")))
+    }
 }
 
 @_cdecl("bw_inbox_delete_async") @implementation
@@ -108,7 +106,7 @@ public func bw_inbox_delete_async(
     _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
     ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
-        (.delete, [.string(try text(id, "id"))])
+        .change(try .delete(try text(id, "id")))
     }
 }
 
@@ -117,7 +115,7 @@ public func bw_inbox_clear(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32,
     _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in (.clear, []) }
+    ask(device, desktop, timeout_ms, result_json) { () throws(HostError) in .change(try .clear()) }
 }
 
 @_cdecl("bw_inbox_clear_async") @implementation
@@ -125,5 +123,7 @@ public func bw_inbox_clear_async(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32, _ completion: bw_completion?,
     _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?
 ) -> bw_status {
-    ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in (.clear, []) }
+    ask(device, desktop, timeout_ms, completion, user_data, destroy) { () throws(HostError) in
+        .change(try .clear())
+    }
 }

@@ -11,15 +11,15 @@ import Sharing
 /// A notification method.
 private func command(
     _ method: NotificationMethod, _ params_json: UnsafePointer<CChar>?
-) throws(HostError) -> DesktopRequest {
-    (.notification, [.string(method.name), .text(try optionalText(params_json, "params_json"))])
+) throws(HostError) -> DeviceCall.Request {
+    .notification(try Device.Command(method, try object(params_json, "params_json")))
 }
 
 /// Any other method.
 private func command(
     _ method: UnsafePointer<CChar>?, _ params_json: UnsafePointer<CChar>?
-) throws(HostError) -> DesktopRequest {
-    (.invoke, [.string(try text(method, "method")), .text(try optionalText(params_json, "params_json"))])
+) throws(HostError) -> DeviceCall.Request {
+    .invoke(try Device.Command(try text(method, "method"), try object(params_json, "params_json")))
 }
 
 @_cdecl("bw_notification_send") @implementation

@@ -10,11 +10,7 @@ import JSON
 public func bw_desktop_permissions(
     _ desktop: OpaquePointer?, _ permissions_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
 ) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DesktopEndpoint.find(desktop)
-        let permissions = try output(permissions_json, "permissions_json")
-        try give(try endpoint.call(.permissions), to: permissions)
-    }
+    onDesktop(desktop, permissions_json, required: "permissions_json") { .permissions }
 }
 
 @_cdecl("bw_desktop_allow") @implementation
@@ -22,12 +18,9 @@ public func bw_desktop_allow(
     _ desktop: OpaquePointer?, _ device: UnsafePointer<CChar>?, _ skill: UnsafePointer<CChar>?,
     _ allowance: UnsafePointer<CChar>?
 ) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DesktopEndpoint.find(desktop)
-        let device = try text(device, "device")
-        let skill = try text(skill, "skill")
-        let allowance = try text(allowance, "allowance")
-        _ = try endpoint.call(.allow, .string(device), .string(skill), .string(allowance))
+    onDesktop(desktop) { () throws(HostError) in
+        let (device, skill) = (try text(device, "device"), try text(skill, "skill"))
+        return try .allow(checking: try text(allowance, "allowance"), skill: skill, to: device)
     }
 }
 
@@ -35,9 +28,7 @@ public func bw_desktop_allow(
 public func bw_desktop_skill_enable(
     _ desktop: OpaquePointer?, _ skill: UnsafePointer<CChar>?, _ enabled: Int32
 ) -> bw_status {
-    entry { () throws(HostError) in
-        let endpoint = try DesktopEndpoint.find(desktop)
-        let skill = try text(skill, "skill")
-        _ = try endpoint.call(.enableSkill, .string(skill), .bool(enabled != 0))
+    onDesktop(desktop) { () throws(HostError) in
+        .enableSkill(try text(skill, "skill"), enabled != 0)
     }
 }

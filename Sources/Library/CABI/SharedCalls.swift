@@ -6,90 +6,106 @@ import Hosting
 import JSON
 import Sharing
 
-// How the functions of a device or desktop reach it: as text, since another program may have it.
+// How the functions of a device or desktop reach it.
+
+typealias TextResult = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 
 /// The object behind the handle of a role that programs can share.
-protocol SharedEndpoint: Endpoint where Kind == SharedRole {}
+protocol SharedEndpoint: Endpoint where Kind == SharedRole<Shared> {
+    associatedtype Shared: SharableRole
+}
 
 extension SharedEndpoint {
-    /// Carries out a call and waits for its result.
-    func answer(_ call: HostCall) throws(HostError) -> Answer {
-        let start = try role.prepare(call)
-        return try queue.answer { end in start { end($0.map { Answer($0) }) } }
+    /// Executes a call, waits for its result and gives it to the caller.
+    ///
+    /// - Parameters:
+    ///   - result: `nil` = the caller doesn't want it.
+    ///   - required: the name of a result parameter that must not be NULL.
+    static func call(
+        _ handle: OpaquePointer?, _ result: TextResult?, required: String?,
+        _ call: () throws(HostError) -> Shared.Call
+    ) -> bw_status {
+        statusEntry { () throws(HostError) in
+            let endpoint = try find(handle)
+            if let required { _ = try output(result, required) }
+            let call = try call()
+            let reply = try endpoint.queue.call { endpoint.role.perform(call, then: $0) }
+            if let result { try give(reply.value.serialized(), to: result) }
+            return reply.status
+        }
     }
 
-    /// Carries out a call whose result goes to a completion. Wrong parameters are errors at once.
-    func answer(
-        _ call: HostCall, _ completion: bw_completion?, _ userData: UserData
-    ) throws(HostError) {
-        let start = try role.prepare(call)
-        let completion = try CABI.completion(completion, userData)
-        try queue.answer(completion) { end in start { end($0.map { Answer($0) }) } }
+    /// Executes a call whose result goes to a completion. Wrong parameters are errors at once.
+    static func call(
+        _ handle: OpaquePointer?, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?,
+        _ destroy: bw_destroy?, _ call: () throws(HostError) -> Shared.Call
+    ) -> bw_status {
+        let userData = UserData(user_data, destroy)
+        return entry { () throws(HostError) in
+            let endpoint = try find(handle)
+            let call = try call()
+            let completion = try CABI.completion(completion, userData)
+            try endpoint.queue.call(completion) { endpoint.role.perform(call, then: $0) }
+        }
     }
 
-    /// Starts a call without a result.
-    func start(_ call: HostCall) throws(HostError) { try role.prepare(call)({ _ in }) }
+    /// Starts a call without waiting for its end.
+    static func start(_ handle: OpaquePointer?, _ call: () throws(HostError) -> Shared.Call) -> bw_status {
+        entry { () throws(HostError) in
+            let endpoint = try find(handle)
+            endpoint.role.perform(try call()) { _ in }
+        }
+    }
 }
 
-extension DeviceEndpoint {
-    /// Carries out a call and waits for its result.
-    func call(_ call: DeviceCall, _ arguments: JSONValue...) throws(HostError) -> String {
-        try answer(HostCall(call.rawValue, arguments)).json
-    }
+/// Calls a device and waits.
+func onDevice(
+    _ device: OpaquePointer?, _ result: TextResult? = nil, required: String? = nil,
+    _ call: () throws(HostError) -> DeviceCall
+) -> bw_status { DeviceEndpoint.call(device, result, required: required, call) }
 
-    /// Starts a call without a result.
-    func start(_ call: DeviceCall, _ arguments: JSONValue...) throws(HostError) {
-        try start(HostCall(call.rawValue, arguments))
-    }
-}
+/// Calls a device; the result goes to a completion.
+func onDevice(
+    _ device: OpaquePointer?, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?,
+    _ destroy: bw_destroy?, _ call: () throws(HostError) -> DeviceCall
+) -> bw_status { DeviceEndpoint.call(device, completion, user_data, destroy, call) }
 
-extension DesktopEndpoint {
-    /// Carries out a call and waits for its result.
-    func call(_ call: DesktopCall, _ arguments: JSONValue...) throws(HostError) -> String {
-        try answer(HostCall(call.rawValue, arguments)).json
-    }
+/// Calls a desktop and waits.
+func onDesktop(
+    _ desktop: OpaquePointer?, _ result: TextResult? = nil, required: String? = nil,
+    _ call: () throws(HostError) -> DesktopCall
+) -> bw_status { DesktopEndpoint.call(desktop, result, required: required, call) }
 
-    /// Starts a call without a result.
-    func start(_ call: DesktopCall, _ arguments: JSONValue...) throws(HostError) {
-        try start(HostCall(call.rawValue, arguments))
-    }
-}
+/// Calls a desktop; the result goes to a completion.
+func onDesktop(
+    _ desktop: OpaquePointer?, _ completion: bw_completion?, _ user_data: UnsafeMutableRawPointer?,
+    _ destroy: bw_destroy?, _ call: () throws(HostError) -> DesktopCall
+) -> bw_status { DesktopEndpoint.call(desktop, completion, user_data, destroy, call) }
 
-/// A call from a device to one of its desktops: the call, and its arguments after the desktop and the timeout.
-typealias DesktopRequest = (call: DeviceCall, arguments: [JSONValue])
-
-private func desktopCall(
-    _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32, _ request: () throws(HostError) -> DesktopRequest
-) throws(HostError) -> HostCall {
+private func call(
+    _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32,
+    _ request: () throws(HostError) -> DeviceCall.Request
+) throws(HostError) -> DeviceCall {
     let desktop = try optionalText(desktop, "desktop")
-    let timeout = try timeout(timeout_ms)
-    let request = try request()
-    return HostCall(request.call.rawValue, [.text(desktop), .integer(timeout)] + request.arguments)
+    let timeout = try CallTimeout(Int64(timeout_ms))
+    return .ask(try request(), of: desktop, timeout)
 }
 
 /// Asks a desktop and waits for its answer.
 func ask(
-    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32,
-    _ result_json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
-    _ request: () throws(HostError) -> DesktopRequest
+    _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32, _ result_json: TextResult?,
+    _ request: () throws(HostError) -> DeviceCall.Request
 ) -> bw_status {
-    statusEntry { () throws(HostError) in
-        let endpoint = try DeviceEndpoint.find(device)
-        let answer = try endpoint.answer(try desktopCall(desktop, timeout_ms, request))
-        if let result_json { try give(answer.json, to: result_json) }
-        return answer.status
-    }
+    onDevice(device, result_json) { () throws(HostError) in try call(desktop, timeout_ms, request) }
 }
 
 /// Asks a desktop; its answer goes to a completion.
 func ask(
     _ device: OpaquePointer?, _ desktop: UnsafePointer<CChar>?, _ timeout_ms: Int32, _ completion: bw_completion?,
     _ user_data: UnsafeMutableRawPointer?, _ destroy: bw_destroy?,
-    _ request: () throws(HostError) -> DesktopRequest
+    _ request: () throws(HostError) -> DeviceCall.Request
 ) -> bw_status {
-    let userData = UserData(user_data, destroy)
-    return entry { () throws(HostError) in
-        let endpoint = try DeviceEndpoint.find(device)
-        try endpoint.answer(try desktopCall(desktop, timeout_ms, request), completion, userData)
+    onDevice(device, completion, user_data, destroy) { () throws(HostError) in
+        try call(desktop, timeout_ms, request)
     }
 }

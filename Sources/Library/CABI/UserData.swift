@@ -1,7 +1,6 @@
 import CBellwire
 import Hosting
 import JSON
-import Sharing
 import Synchronization
 
 /// A host's pointer and the function that ends it: run exactly once, whatever happens.
@@ -25,19 +24,6 @@ final class UserData: @unchecked Sendable {
     deinit { release() }
 }
 
-/// The result of a successful call: its result as JSON, and a status that is no error.
-struct Answer: Sendable {
-    let json: String
-    let status: bw_status_code
-
-    init(_ json: String) { (self.json, status) = (json, BW_OK) }
-
-    init(_ reply: HostReply) { (json, status) = (reply.json, reply.isQueued ? BW_QUEUED : BW_OK) }
-}
-
-/// The outcome of a call: its answer, or why it failed.
-typealias Outcome = Result<Answer, HostError>
-
 /// A host's completion, called at most once, and its user data released after that.
 final class Completion: @unchecked Sendable {
     private let callback: bw_completion
@@ -49,13 +35,18 @@ final class Completion: @unchecked Sendable {
     }
 
     /// Only on a thread that the host expects callbacks on.
-    func call(_ outcome: Outcome) {
+    func call(_ outcome: Result<HostReply, HostError>) {
         switch outcome {
-        case .success(let answer): callback(userData.pointer, bw_status(answer.status.rawValue), answer.json)
+        case .success(let reply):
+            callback(userData.pointer, bw_status(reply.status.rawValue), reply.value.serialized())
         case .failure(let error): callback(userData.pointer, error.status, error.serialized())
         }
         userData.release()
     }
+}
+
+extension HostReply {
+    var status: bw_status_code { isQueued ? BW_QUEUED : BW_OK }
 }
 
 /// A parameter that is a completion, and must be one.

@@ -1,26 +1,22 @@
-import Commands
-import Delivery
-package import History
 package import Hosting
 import Identity
-import JSON
-import Notifications
 import Pairing
 package import Peering
+import Sharing
 import Relay
 package import Signalling
-import Store
+package import Store
 import Transport
-package import Wire
 
 /// The source of truth: keeps the history, answers the methods, shows pairing codes, pushes to its devices.
 ///
 /// This is the interface for the program's threads. Every call is passed to the event loop as a message, and its result
 /// comes back through `then` or the program's channel.
-package final class Desktop: Role, KeyOwner {
+package final class Desktop: SharableRole {
     let core: DesktopSwitchboard
     private let directory: StateDirectory
-    package let keys: KeyStore
+    let keys: KeyStore
+    package var database: Database { core.store.database }
 
     /// What devices ask it to show is an event like others: it is in the history in any case.
     package var sources: [any EventSource] { [] }
@@ -80,102 +76,12 @@ package final class Desktop: Role, KeyOwner {
         (self.core, directory, keys) = (core, state.directory, state.keys)
     }
 
-    package func start(then: @escaping Then) {
-        EventLoop.post { [core] in core.pair(then) { _ in then(.success("{}")) } }
+    package func perform(_ call: DesktopCall, as identity: CommandIdentity, then: @escaping Then) {
+        EventLoop.post { [core, keys] in DesktopCalls(core, keys).execute(call, as: identity, then) }
     }
 
-    package func stop() { EventLoop.post { [core] in core.stop() } }
-
-    package func state(then: @escaping Then) { EventLoop.post { [core] in core.describe(then) } }
-
-    package func offer(timeout: Int64, then: @escaping Then) {
-        EventLoop.post { [core] in core.pair(then) { $0.offer(timeout: timeout, then) } }
-    }
-
-    package func scan(_ text: String, then: @escaping Then) {
-        EventLoop.post { [core] in core.pair(then) { $0.scan(text, then) } }
-    }
-
-    package func code(timeout: Int64, then: @escaping Then) {
-        EventLoop.post { [core] in core.pair(then) { $0.code(timeout: timeout, then) } }
-    }
-
-    /// Ends a flow; `nil` = all three.
-    package func cancel(_ flow: Flow?) { EventLoop.post { [core] in core.pairing.cancel(flow?.pairing) } }
-
-    /// The user's answer; `nil` = in the only flow that asks.
-    package func confirm(_ flow: Flow?, _ accept: Bool, then: @escaping Then) {
-        EventLoop.post { [core] in core.pairing.confirm(flow?.pairing, accept: accept, then) }
-    }
-
-    package func rename(_ device: String, to name: String, then: @escaping Then) {
-        EventLoop.post { [core] in core.rename(PeerID(device), to: name, then) }
-    }
-
-    package func unpair(_ device: String, then: @escaping Then) {
-        EventLoop.post { [core] in DeviceUnpairing(core).unpair(PeerID(device), then: then) }
-    }
-
-    /// Refuses this key from now on; a device that has it is unpaired.
-    package func revoke(_ device: String, then: @escaping Then) {
-        EventLoop.post { [core] in DeviceRevocation(core).revoke(device, then: then) }
-    }
-
-    package func readmit(_ device: String, then: @escaping Then) {
-        EventLoop.post { [core] in DeviceRevocation(core).readmit(device, then: then) }
-    }
-
-    @EventLoop
-    package var moves: KeyMoves { core.channel.moves }
-
-    /// The refused keys.
-    package func revoked(then: @escaping Then) { RevocationRequest.list(core.store.database, then: then) }
-
-    package func clear(then: @escaping Then) {
-        EventLoop.post { [core] in DeviceUnpairing(core).unpairAll(then: then) }
-    }
-
-    package func devices(then: @escaping Then) {
-        EventLoop.post { [core] in then(.success(core.devices.json.serialized())) }
-    }
-
-    package func tokens(then: @escaping Then) { core.store.tokens(then: then) }
-
-    /// Seals a push for a push service; gives the service's payload.
-    package func seal(_ request: SealRequest, then: @escaping Then) {
-        EventLoop.post { [core] in core.services.seal(request.request, then) }
-    }
-
-    package func permissions(then: @escaping Then) {
-        EventLoop.post { [core] in core.store.permissions(of: core.devices.all, then: then) }
-    }
-
-    package func allow(_ allowance: Permissions.Allowance, _ skill: String, to device: String, then: @escaping Then) {
-        EventLoop.post { [core] in core.records.allow(allowance, skill, to: PeerID(device), then: then) }
-    }
-
-    package func enable(_ skill: String, _ isEnabled: Bool, then: @escaping Then) {
-        core.store.enable(skill, isEnabled, then: then)
-    }
-
-    /// - Parameter id: of a call that may come again: it is carried out once.
-    package func notify(_ notice: Notice, id: RequestID? = nil, timeout: Int64, then: @escaping Then) {
-        EventLoop.post { [core] in core.execute { $0.notify(notice, id: id, timeout: timeout, then) } }
-    }
-
-    package func history(_ query: HistoryQuery, then: @escaping Then) {
-        EventLoop.post { [core] in core.execute { $0.history(query, then) } }
-    }
-
-    package func invoke(_ command: OwnCommand, id: RequestID? = nil, timeout: Int64, then: @escaping Then) {
-        EventLoop.post { [core] in core.execute { $0.invoke(command, id: id, timeout: timeout, then) } }
-    }
-
-    package func answer(_ request: OwnRequest, then: @escaping Then) {
-        EventLoop.post { [core] in
-            if core.isClosed { then(.failure(.closed)) } else { core.answer(request, then) }
-        }
-    }
+    /// A desktop asks its program nothing.
+    package func hostAnswers(_ hook: HostHook, _ answers: Bool) {}
 
     package func shutDown(then: @escaping @Sendable () -> Void) {
         EventLoop.post { [core, directory] in

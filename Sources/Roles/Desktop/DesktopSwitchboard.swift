@@ -133,11 +133,6 @@ final class DesktopSwitchboard {
 
     // MARK: The host
 
-    func pair(_ then: Then, _ begin: (DesktopPairing) -> Void) {
-        do throws(HostError) { try start() } catch { return then(.failure(error)) }
-        begin(pairing)
-    }
-
     func execute(_ begin: (PushPublisher) -> OwnCall?) {
         if let call = begin(publisher) { commands.execute(call, roster: devices.roster, at: .now) }
     }
@@ -146,11 +141,9 @@ final class DesktopSwitchboard {
         guard !isClosed else { return then(.failure(.closed)) }
         records.rename(device, to: name) { [devices, host] error in
             if error == nil { host.devices(devices.json) }
-            then(error.map { .failure($0) } ?? .success("{}"))
+            then(error.map { .failure($0) } ?? .success(.done))
         }
     }
-
-    func describe(_ then: Then) { then(.success(DesktopState(of: self).json.serialized())) }
 
     // MARK: Devices come and go
 

@@ -12,18 +12,19 @@ import Pairing
 package import Peering
 import Sharing
 package import Signalling
-import Store
+package import Store
 import Transport
-package import Wire
+import Wire
 
 /// The phone's part, in any program: pairs with desktops, receives their pushes, calls their methods.
 ///
 /// This is the interface for the program's threads. Every call is passed to the event loop as a message, and its result
 /// comes back through `then` or the program's channel.
-package final class Device: Role, KeyOwner {
+package final class Device: SharableRole {
     let core: DeviceSwitchboard
     private let directory: StateDirectory
-    package let keys: KeyStore
+    let keys: KeyStore
+    package var database: Database { core.context.database }
 
     package let sources: [any EventSource]
 
@@ -83,150 +84,22 @@ package final class Device: Role, KeyOwner {
         sources = [waiting] + KeptEvents.names.map { KeptEventSource($0, database) }
     }
 
-    package func start() { EventLoop.post { [core] in core.start() } }
-
-    package func stop() { EventLoop.post { [core] in core.stop() } }
-
-    package func state(then: @escaping Then) { EventLoop.post { [core] in DeviceStatus(of: core).read(then) } }
-
-    package func scan(_ text: String, timeout: Int64, then: @escaping Then) {
-        EventLoop.post { [core] in
-            core.start()
-            core.pairing.scan(text, timeout: timeout, then)
-        }
+    package func perform(_ call: DeviceCall, as identity: CommandIdentity, then: @escaping Then) {
+        EventLoop.post { [core, keys] in DeviceCalls(core, keys).execute(call, as: identity, then) }
     }
 
-    package func show(timeout: Int64, then: @escaping Then) {
-        EventLoop.post { [core] in
-            core.start()
-            core.pairing.show(timeout: timeout, then)
-        }
+    /// Whether the host has a callback that answers these questions.
+    package func hostAnswers(_ hook: HostHook, _ answers: Bool) {
+        EventLoop.post { [core] in core.alerts.all.hostAnswers(hook, answers) }
     }
 
-    package func type(_ code: String, timeout: Int64, then: @escaping Then) {
-        EventLoop.post { [core] in
-            core.start()
-            core.pairing.type(code, timeout: timeout, then)
-        }
+    /// Opens the desktop environment's settings for notifications. Blocks for the time that takes.
+    package func openNotificationSettings() throws(HostError) {
+        try DeviceAlerts.openSettings(core.context.options.alerts)
     }
 
-    /// `nil` = all flows.
-    package func cancel(_ flow: DevicePairingFlow?) {
-        EventLoop.post { [core] in core.pairing.cancel(flow) }
-    }
-
-    /// The user's answer about the desktop that a flow has reported; `nil` = in the only flow that asks.
-    package func confirm(_ flow: DevicePairingFlow?, _ accept: Bool, then: @escaping Then) {
-        EventLoop.post { [core] in core.pairing.flows.answer(flow?.flow, accept: accept, then) }
-    }
-
-    package func rename(_ desktop: String, to name: String, then: @escaping Then) {
-        EventLoop.post { [core] in core.desktops.rename(desktop, to: name, then) }
-    }
-
-    package func unpair(_ desktop: String, then: @escaping Then) {
-        EventLoop.post { [core] in core.desktops.unpair(desktop, then) }
-    }
-
-    package func unpairAll(then: @escaping Then) { EventLoop.post { [core] in core.desktops.unpairAll(then) } }
-
-    /// Refuses this key from now on; a desktop that has it is unpaired.
-    package func revoke(_ desktop: String, then: @escaping Then) {
-        EventLoop.post { [core] in DesktopRevocation(core).revoke(desktop, then: then) }
-    }
-
-    package func readmit(_ desktop: String, then: @escaping Then) {
-        EventLoop.post { [core] in DesktopRevocation(core).readmit(desktop, then: then) }
-    }
-
-    @EventLoop
-    package var moves: KeyMoves { core.channel.moves }
-
-    /// The refused keys.
-    package func revoked(then: @escaping Then) { RevocationRequest.list(core.context.database, then: then) }
-
-    package func suspend() { EventLoop.post { [core] in core.suspend() } }
-
-    package func resume() { EventLoop.post { [core] in core.resume() } }
-
-    package func desktops(then: @escaping Then) {
-        EventLoop.post { [core] in
-            then(.success(core.desktops.list(core.routes).serialized()))
-        }
-    }
-
-    /// Sends `command` to the desktop of that id, or to the only one.
-    func invoke(
-        _ command: Command, _ identity: CommandIdentity = .new, desktop: String?, timeout: Int64,
-        then: @escaping @Sendable (Result<Reply, HostError>) -> Void
-    ) {
-        EventLoop.post { [core] in
-            // An earlier holder has put it into the queue.
-            if let id = identity.id, identity.attempt == .repeated,
-                core.queue.commands.contains(where: { $0.id == id })
-            {
-                return then(CommandOutcome.queued(id).reply)
-            }
-            core.commands.invoke(command, identity, desktop: desktop, timeout: timeout) { then($0.reply) }
-        }
-    }
-
-    package func load(_ query: InboxQuery, then: @escaping Then) {
-        EventLoop.post { [core] in InboxQueries(core.context, core.desktops, core.inbox).load(query, then) }
-    }
-
-    package func inbox(then: @escaping Then) {
-        EventLoop.post { [core] in InboxQueries(core.context, core.desktops, core.inbox).describe(then) }
-    }
-
-    /// `nil` = every paired desktop.
-    package func refresh(_ desktop: String?, timeout: Int64, then: @escaping Then) {
-        EventLoop.post { [core] in core.inbox.refresh(desktop, timeout: timeout, then) }
-    }
-
-    package func change(
-        _ request: InboxRequest, desktop: String?, timeout: Int64,
-        then: @escaping @Sendable (Result<Reply, HostError>) -> Void
-    ) {
-        EventLoop.post { [core] in core.inbox.change(request, desktop: desktop, timeout: timeout, then) }
-    }
-
-    /// The desktop's settings as last received.
-    package func settings(of desktop: String?, then: @escaping Then) {
-        EventLoop.post { [core] in core.updates.describeSettings(of: desktop, then) }
-    }
-
-    /// The commands that wait, as JSON.
-    package func queue(then: @escaping Then) { EventLoop.post { [core] in core.queue.list(then) } }
-
-    package func removeQueued(_ id: String, then: @escaping Then) {
-        EventLoop.post { [core] in core.queue.carryOut(.remove(RequestID(id)), then) }
-    }
-
-    /// `nil` = all that have failed.
-    package func retryQueued(_ id: String?, then: @escaping Then) {
-        EventLoop.post { [core] in core.queue.carryOut(.retry(id.map { RequestID($0) }, now: .now), then) }
-    }
-
-    /// Takes out what has failed and was given before that moment; `nil` = all that has failed.
-    package func clearQueue(before moment: Int64?, then: @escaping Then) {
-        EventLoop.post { [core] in core.queue.carryOut(.clear(before: moment), then) }
-    }
-
-    package func give(_ token: PushToken, for service: PushService, then: @escaping Then) {
-        EventLoop.post { [core] in
-            core.tokens.give(token, for: service) { result in
-                if case .success = result { EventLoop.post { core.pushServices.prekeys.tokenGiven() } }
-                then(result)
-            }
-        }
-    }
-
-    /// `nil` = the tokens of all services.
-    package func takeBackToken(of service: PushService?, then: @escaping Then) {
-        EventLoop.post { [core] in
-            core.tokens.takeBack(service, ended: { core.pushServices.prekeys.tokensTakenBack() }, then)
-        }
+    package func requireHostPresenter() throws(HostError) {
+        guard core.context.options.alerts.kind == .host else { throw .noHostPresenter }
     }
 
     package func shutDown(then: @escaping @Sendable () -> Void) {

@@ -61,7 +61,7 @@ struct DeviceContext: Sendable {
     /// Reads JSON out of the store for the host.
     func answer<T: Sendable>(
         _ then: @escaping Then, from work: @escaping @Sendable (Connection) throws(StoreError) -> T,
-        json: @escaping @Sendable @EventLoop (T) -> Result<String, HostError>
+        json: @escaping @Sendable @EventLoop (T) -> Result<HostReply, HostError>
     ) {
         store(work) { result in then(result.mapError { HostError($0) }.flatMap(json)) }
     }

@@ -29,7 +29,7 @@ struct DeviceStatus {
         } json: { stored in
             var state = json(unread: stored.unread, latest: stored.latest)
             state["authorization"] = .string(stored.authorization.current(.now).status.rawValue)
-            return .success(JSONValue.object(state).serialized())
+            return .success(HostReply(state))
         }
     }
 

@@ -107,23 +107,22 @@ package final class DeviceAlerts {
         }
     }
 
-    /// - Parameter timeout: milliseconds, for requests that wait for a person.
-    package func carryOut(_ request: AlertRequest, timeout: Int64, _ then: @escaping Then) {
+    package func execute(_ request: AlertRequest, _ then: @escaping Then) {
         guard rules.preferences.isLoaded else {
             return store.run(LoadWork()) { result in
                 switch result {
                 case .failure(let error): then(.failure(HostError(error)))
                 case .success(let stored):
                     if self.rules.load(stored) { self.reminders.load(stored.reminders) }
-                    self.carryOut(request, timeout: timeout, then)
+                    self.execute(request, then)
                 }
             }
         }
         let now = EpochMilliseconds.now
         if request.needsAlerts, !isOn { return then(.failure(.noAlerts)) }
         switch request {
-        case .state: then(.success(delivery.state(now).serialized()))
-        case .requestAuthorization(let isProvisional):
+        case .state: then(.success(HostReply(delivery.state(now))))
+        case .requestAuthorization(let isProvisional, let timeout):
             guard phase == .running else { return then(.failure(phase == .opened ? .notStarted : .closed)) }
             let loopNow = EventLoop.now
             perform(
@@ -133,23 +132,23 @@ package final class DeviceAlerts {
             perform(rules.authorization.authorize(status: status, until: until, now: now, then))
         case .inFront(let isInFront):
             delivery.moved(toFront: isInFront)
-            then(.success("{}"))
+            then(.success(.done))
         case .respond(let desktop, let id, let action, let text):
             guard rules.configuration.options.kind == .host else { return then(.failure(.noHostPresenter)) }
             delivery.respond(AlertKey(desktop: desktop.map { PeerID($0) }, id: AlertID(id)), action, text, then)
         case .categories(let value): perform(rules.preferences.register(value, then))
-        case .settings: then(.success(JSONValue.object(rules.preferences.settings.json).serialized()))
+        case .settings: then(.success(HostReply(rules.preferences.settings.json)))
         case .change(let change): perform(rules.preferences.apply(change, then))
         case .delivered: delivery.list(then)
         case .remove(let desktop, let id, let thread):
             delivery.remove(desktop: desktop, id: id, thread: thread, then)
         case .badge(let count):
             setBadge(count)
-            then(.success("{}"))
+            then(.success(.done))
         case .addReminder(let object):
             let id = AlertID(NotificationID(random: .random(in: 0 ... .max), .random(in: 0 ... .max)).text)
             perform(reminders.add(object, newID: id, now: now, then))
-        case .reminders: then(.success(JSONValue.array(reminders.list.map { .object($0.json) }).serialized()))
+        case .reminders: then(.success(HostReply(.array(reminders.list.map { .object($0.json) }))))
         case .removeReminders(let id, let thread): perform(reminders.remove(id: id, thread: thread, then))
         case .position(let latitude, let longitude, let accuracy):
             perform(reminders.move(to: latitude, longitude, accuracy: accuracy, now: now, then))

@@ -10,7 +10,7 @@ struct Preferences {
     enum Action {
         /// Store it, then call ``saved(_:_:)``.
         case store(Change)
-        case reply(Then, Result<String, HostError>)
+        case reply(Then, Result<HostReply, HostError>)
         /// Quiet hours may have ended, or begun.
         case settingsChanged
     }
@@ -72,8 +72,8 @@ struct Preferences {
             if categories == new { categories = previous }
             return [.reply(change.waiter, .failure(HostError(error)))]
         case (.settings(let new, _), .success):
-            return [.settingsChanged, .reply(change.waiter, .success(JSONValue.object(new.json).serialized()))]
-        case (.categories, .success): return [.reply(change.waiter, .success("{}"))]
+            return [.settingsChanged, .reply(change.waiter, .success(HostReply(new.json)))]
+        case (.categories, .success): return [.reply(change.waiter, .success(.done))]
         }
     }
 

@@ -40,5 +40,5 @@ package struct HostChannel: Sendable {
     }
 }
 
-/// Takes what a call came to, JSON or an error; called exactly once, on any thread.
-package typealias Then = @Sendable (Result<String, HostError>) -> Void
+/// Receives the outcome of a call; called exactly once, on any thread.
+package typealias Then = @Sendable (Result<HostReply, HostError>) -> Void

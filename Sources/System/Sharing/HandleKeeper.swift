@@ -7,20 +7,20 @@ import Transport
 
 /// Keeps a shared handle connected: as the holder serves its guests, as a guest follows the holder, and takes over from it.
 @EventLoop
-final class HandleKeeper: GuestService {
+final class HandleKeeper<Kind: SharableRole>: GuestService {
     /// How long a call waits for a new holder at least, in milliseconds: one that waits for a desktop's answer waits as
     /// long for the holder.
-    private static let patience: UInt64 = 3_000
+    private static var patience: UInt64 { 3_000 }
     /// How long the holder's end waits for calls of its guests, in milliseconds.
-    private static let drainTime: UInt64 = 1_000
+    private static var drainTime: UInt64 { 1_000 }
     /// Between two tries, where nobody can be reached, in milliseconds.
-    private static let retryInterval: UInt64 = 100
+    private static var retryInterval: UInt64 { 100 }
     /// Of a program that takes over, in milliseconds.
-    private static let headStart: UInt64 = 100
+    private static var headStart: UInt64 { 100 }
     /// In which a program that has lost its holder or its connection is back, in milliseconds.
-    private static let returnTime: UInt64 = 60_000
+    private static var returnTime: UInt64 { 60_000 }
     /// Between two looks at who is still running, in milliseconds.
-    private static let tidyInterval: UInt64 = 6 * 3_600_000
+    private static var tidyInterval: UInt64 { 6 * 3_600_000 }
 
     private struct Waiting {
         let deadline: UInt64
@@ -29,7 +29,7 @@ final class HandleKeeper: GuestService {
     }
 
     /// It owns this, and is set once, before anything else is called.
-    nonisolated(unsafe) weak var role: SharedRole?
+    nonisolated(unsafe) weak var role: SharedRole<Kind>?
     private var socket: HolderSocket?
     private var waiting: [Waiting] = []
     private var isSeeking = false
@@ -50,7 +50,7 @@ final class HandleKeeper: GuestService {
 
     // MARK: Becoming holder or guest
 
-    func take(_ opened: Opened) -> Result<Void, HostError> {
+    func take(_ opened: Opened<Kind>) -> Result<Void, HostError> {
         guard let role else { return .failure(.closed) }
         switch opened.part {
         case .guest(let descriptor, let options):
@@ -111,19 +111,13 @@ final class HandleKeeper: GuestService {
     private func lost(_ error: HostError?) {
         guard let role, case .guest(let client) = role.current else { return }
         role.enter(.seeking)
-        for pending in client.close() {
-            if pending.isRefused {
-                forward(pending.call, pending.then)
-            } else {
-                interrupted(pending.call, pending.then)
-            }
-        }
+        for pending in client.close() { pending.lost(pending.isRefused) }
         seek()
     }
 
     /// The holder, which may be this program, ended or let go during the call.
-    func interrupted(_ call: HostCall, _ then: @escaping ReplyThen) {
-        guard let repeated = role?.calls.repeated(call) else { return then(.failure(.holderLost)) }
+    func interrupted(_ call: IdentifiedCall<Kind.Call>, _ then: @escaping Then) {
+        guard let repeated = call.repeated else { return then(.failure(.holderLost)) }
         forward(repeated, then)
     }
 
@@ -191,7 +185,7 @@ final class HandleKeeper: GuestService {
         let hello = role.hello
         let options = HostedOptions.taken(over: role.hosted.withLock { $0 }, by: role.options)
         let code = startThread(named: "bw-takeover") {
-            let result: Result<Opened, HostError>
+            let result: Result<Opened<Kind>, HostError>
             do throws(HostError) {
                 let opening = try SharedOpening.acquire(settings.path, hello, patience: 1_000)
                 result = .success(try Opened(opening, role, options))
@@ -203,7 +197,7 @@ final class HandleKeeper: GuestService {
         retryTimer.start(after: Self.retryInterval)
     }
 
-    private func sought(_ result: Result<Opened, HostError>) {
+    private func sought(_ result: Result<Opened<Kind>, HostError>) {
         guard let role else { return }
         isSeeking = false
         guard case .seeking = role.current else {
@@ -234,30 +228,31 @@ final class HandleKeeper: GuestService {
 
     // MARK: The program's own calls
 
-    func forward(_ call: HostCall, _ then: @escaping ReplyThen) {
+    func forward(_ call: IdentifiedCall<Kind.Call>, _ then: @escaping Then) {
         guard let role else { return then(.failure(.closed)) }
+        let traits = call.call.traits
         switch role.current {
-        case .alone(let kind): perform(call, on: kind, for: 0, then)
-        case .holder(let kind, _):
-            carryOut(call, on: kind, then) { role.performOwn(call, $0, on: kind, then) }
+        case .alone(let kind): role.perform(call.call, as: call.identity, on: kind, for: 0, then)
+        case .holder(let kind, _): role.performOwn(call, on: kind, then)
         case .guest(let client):
-            note(call)
-            client.call(call, then: role.startResult(call, of: 0, then))
+            note(traits)
+            client.call(
+                call.encoded, then: traits.kind == .start ? role.startResult(of: 0, then) : then,
+                lost: { [self] isRefused in if isRefused { forward(call, then) } else { interrupted(call, then) } })
         case .seeking:
-            note(call)
-            let delayed = role.calls.delayed(call)
+            note(traits)
             wait(
-                atLeast: role.calls.timeout(of: call), { [weak self] in self?.forward(delayed, then) },
+                atLeast: traits.timeout?.milliseconds, { [weak self] in self?.forward(call.delayed, then) },
                 fail: { then(.failure($0)) })
         case .closed: then(.failure(.closed))
         }
     }
 
     /// Whether this program wants the role to run: its next holder hears of it.
-    private func note(_ call: HostCall) {
+    private func note(_ traits: CallTraits) {
         guard let role else { return }
-        if call.isStart || role.calls.starts(call) { role.starts.withLock { _ = $0.insert(0) } }
-        if call.isStop { role.starts.withLock { _ = $0.remove(0) } }
+        if traits.startsRole { role.starts.withLock { _ = $0.insert(0) } }
+        if traits.kind == .stop { role.starts.withLock { _ = $0.remove(0) } }
     }
 
     func take(_ source: HostEvent.Name, limit: Int, asCopy: Bool, _ then: @escaping FeedBatch.Then) {
@@ -373,29 +368,11 @@ final class HandleKeeper: GuestService {
         }
     }
 
-    func perform(_ call: HostCall, for session: StoredFeed.Session, then: @escaping ReplyThen) {
+    func perform(_ call: HostCall, for session: StoredFeed.Session, then: @escaping Then) {
         guard let role, case .holder(let kind, _) = role.current else { return then(.failure(.moved)) }
-        perform(call, on: kind, for: session, then)
-    }
-
-    private func perform(
-        _ call: HostCall, on kind: any SharableRole, for session: StoredFeed.Session, _ then: @escaping ReplyThen
-    ) {
-        guard let role else { return then(.failure(.closed)) }
-        carryOut(call, on: kind, then) { role.perform(call, $0, for: session, then) }
-    }
-
-    /// - Parameter body: starts the call.
-    private func carryOut(
-        _ call: HostCall, on kind: any SharableRole, _ then: @escaping ReplyThen,
-        _ body: @escaping @Sendable (SharableRole.Start) -> Void
-    ) {
-        let prepared: SharableRole.Start
-        do throws(HostError) { prepared = try kind.prepare(call) } catch { return then(.failure(error)) }
-        guard type(of: kind).blocks(call) else { return body(prepared) }
-        if startThread(named: "bw-call", { body(prepared) }) != 0 {
-            then(.failure(HostError(.limit, "cannot start a thread")))
-        }
+        let decoded: Kind.Call
+        do throws(HostError) { decoded = try Kind.Call(call) } catch { return then(.failure(error)) }
+        role.perform(decoded, as: call.identity, on: kind, for: session, then)
     }
 
     func ended(_ session: StoredFeed.Session) {
@@ -404,7 +381,7 @@ final class HandleKeeper: GuestService {
         if role.stored != nil { tidyTimer.start(after: Self.returnTime, every: Self.tidyInterval) }
         let isLast = role.starts.withLock { $0.remove(session) != nil && $0.isEmpty }
         guard case .holder(let kind, _) = role.current else { return }
-        if isLast { try? kind.perform(HostCall(SharedCall.stop)) { _ in } }
+        if isLast { kind.perform(.stop, as: .new) { _ in } }
         // It may have had what another handle of its name is to take now.
         for source in sources { role.channel.waits(source) }
     }
@@ -471,7 +448,7 @@ final class HandleKeeper: GuestService {
 
 extension HostChannel {
     /// For a holder's role: its events also go to the guests, and its stored events to the feed.
-    func shared(by role: SharedRole, _ spool: EventSpool?) -> HostChannel {
+    func shared<Kind>(by role: SharedRole<Kind>, _ spool: EventSpool?) -> HostChannel {
         HostChannel(
             post: { [post, weak role] event in
                 post(event)

@@ -4,9 +4,9 @@ import JSON
 import Store
 
 /// The result of taking the state directory or joining its holder, before the loop starts using it.
-struct Opened: Sendable {
+struct Opened<Kind: SharableRole>: Sendable {
     enum Part: Sendable {
-        case holder(any SharableRole, StoredFeed?, EventSpool?, listener: Result<CInt, HostError>, options: JSONObject)
+        case holder(Kind, StoredFeed?, EventSpool?, listener: Result<CInt, HostError>, options: JSONObject)
         case guest(CInt, options: JSONObject)
     }
 
@@ -15,13 +15,13 @@ struct Opened: Sendable {
     /// Opens the role if the directory was taken. Blocks.
     ///
     /// - Parameter options: to open it with.
-    init(_ opening: SharedOpening, _ role: SharedRole, _ options: JSONObject) throws(HostError) {
+    init(_ opening: SharedOpening, _ role: SharedRole<Kind>, _ options: JSONObject) throws(HostError) {
         switch opening {
         case .guest(let descriptor, let options): part = .guest(descriptor, options: options)
         case .holder(let directory, let inherited):
             let options = HostedOptions.taken(over: inherited, by: options)
             let spool = role.stored.map { EventSpool($0.move) }
-            let kind: any SharableRole
+            let kind: Kind
             do throws(HostError) {
                 kind = try role.open(options, directory, role.channel.shared(by: role, spool), spool)
             } catch {
@@ -41,7 +41,7 @@ struct Opened: Sendable {
         }
     }
 
-    private static func register(_ role: SharedRole, in database: Database) throws(StoreError) {
+    private static func register(_ role: SharedRole<Kind>, in database: Database) throws(StoreError) {
         guard let stored = role.stored else { return }
         let application = role.taker.application
         let handed = role.hello.handed

@@ -3,56 +3,67 @@ package import Store
 
 /// A role whose state directory several programs can share.
 package protocol SharableRole: Role {
-    /// Starts a call whose parameters were checked, and gives its result. For any thread but the store's; a call that
-    /// ``blocks(_:)`` for a host's thread.
-    typealias Start = @Sendable (@escaping ReplyThen) -> Void
+    associatedtype Call: SharableCall
 
     var database: Database { get }
 
     /// The newest events of a source, for the program that holds the role; `nil` = they are in the store alone.
     func local(_ source: HostEvent.Name) -> (any LocalFeed)?
 
-    /// Checks a call; an error is a wrong parameter.
-    func prepare(_ call: HostCall) throws(HostError) -> Start
+    /// Executes a call. From any thread, without waiting.
+    func perform(_ call: Call, as identity: CommandIdentity, then: @escaping Then)
 
     /// Whether this program has a callback that answers these questions.
     func hostAnswers(_ hook: HostHook, _ answers: Bool)
-
-    /// Whether the call waits for a file or for another program before it starts.
-    static func blocks(_ call: HostCall) -> Bool
-    /// Whether the call starts the role.
-    static func starts(_ call: HostCall) -> Bool
-    /// The call with what its next holder needs to carry it out once, should this one end during it.
-    ///
-    /// - Parameter stays: it is the holder's own call, and the holder gives way to no program with other options.
-    static func identified(_ call: HostCall, stays: Bool) -> HostCall
-    /// What to ask of the next holder when one has ended during the call; `nil` = it must not be carried out twice.
-    static func repeated(_ call: HostCall) -> HostCall?
-    /// The call as it goes to a holder that has only just taken over, because nobody held the role when it was made.
-    static func delayed(_ call: HostCall) -> HostCall
-    /// How long the program waits for a peer's answer to this call, in milliseconds; `nil` = it needs none.
-    static func timeout(of call: HostCall) -> UInt64?
-    /// Finds a wrong parameter before the call is sent to another program.
-    static func check(_ call: HostCall) throws(HostError)
 }
 
 extension SharableRole {
     package func local(_ source: HostEvent.Name) -> (any LocalFeed)? { nil }
-
-    /// Starts a call; an error is a wrong parameter, and nothing was started.
-    package func perform(_ call: HostCall, then: @escaping ReplyThen) throws(HostError) { try prepare(call)(then) }
 }
 
-/// Calls that mean something for the sharing itself.
-package enum SharedCall {
-    package static let start = "start"
-    package static let stop = "stop"
-    package static let state = "state"
+/// A call of a role that programs share.
+package protocol SharableCall: CallCoding {
+    static var start: Self { get }
+    static var stop: Self { get }
+    /// Whether the holder's own commands have an id where it gives way to no program with other options.
+    static var isAlwaysIdentified: Bool { get }
 }
 
-extension HostCall {
-    var isStart: Bool { name == SharedCall.start }
-    var isStop: Bool { name == SharedCall.stop }
+/// A call of this program with its identity, until it is answered.
+struct IdentifiedCall<Call: SharableCall>: Sendable {
+    let call: Call
+    private(set) var identity: CommandIdentity
+
+    init(_ call: Call, isIdentified: Bool = true) {
+        self.call = call
+        identity = isIdentified && call.traits.kind == .command ? .unique() : .new
+    }
+
+    /// For a holder that has only just taken over, because nobody held the role when the call was made.
+    var delayed: IdentifiedCall {
+        var call = self
+        call.identity = identity.delayed
+        return call
+    }
+
+    /// For the next holder, when one has ended during the call; `nil` = it must not be executed twice.
+    var repeated: IdentifiedCall? {
+        switch call.traits.kind {
+        case .start, .stop, .state, .read: return self
+        case .startAndChange, .change: return nil
+        case .command:
+            guard let identity = identity.repeated else { return nil }
+            var call = self
+            call.identity = identity
+            return call
+        }
+    }
+
+    var encoded: HostCall {
+        var encoded = call.encoded
+        encoded.identity = identity
+        return encoded
+    }
 }
 
 /// How a program shares its role.

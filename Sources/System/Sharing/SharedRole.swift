@@ -7,20 +7,20 @@ import Transport
 
 /// A role as one program has it: alone, as the holder of a shared state directory, or as a guest of the holder.
 ///
-/// All calls come in as text. A guest whose holder ends becomes the holder itself, or the guest of who does.
-package final class SharedRole: Role, FeedBackend {
+/// A guest whose holder ends becomes the holder itself, or the guest of who does.
+package final class SharedRole<Kind: SharableRole>: Role, FeedBackend {
     /// Opens the role. Blocks. The directory is `nil` where nothing is shared, and so is the spool, also of a role without
     /// stored events.
     package typealias Open =
         @Sendable (
             _ options: JSONObject, _ directory: StateDirectory?, HostChannel, EventSpool?
-        ) throws(HostError) -> any SharableRole
+        ) throws(HostError) -> Kind
 
     enum Phase {
         /// Not shared.
-        case alone(any SharableRole)
+        case alone(Kind)
         /// Without a feed if the role has no stored events.
-        case holder(any SharableRole, StoredFeed?)
+        case holder(Kind, StoredFeed?)
         case guest(GuestClient)
         case seeking
         case closed
@@ -30,8 +30,6 @@ package final class SharedRole: Role, FeedBackend {
     let options: JSONObject
     let channel: HostChannel
     let open: Open
-    /// The calls of this kind of role.
-    let calls: any SharableRole.Type
     let stored: StoredEvents?
     private let phase: Monitor<Phase>
     private let feedSources = Mutex<[FeedSource]>([])
@@ -46,7 +44,7 @@ package final class SharedRole: Role, FeedBackend {
     let hasHandedOver = Atomic(false)
     /// The questions that this program has callbacks for.
     let hooks = Mutex<[HostHook]>([])
-    let keeper = HandleKeeper()
+    let keeper = HandleKeeper<Kind>()
 
     package var sources: [any EventSource] { settings == nil ? aloneSources : feedSources.withLock { $0 } }
 
@@ -56,25 +54,24 @@ package final class SharedRole: Role, FeedBackend {
     ///   - given: the program's options, as it gave them.
     ///   - name: the program's among those that share the role; `nil` = the executable's.
     package static func open(
-        _ calls: any SharableRole.Type, _ given: JSONObject, _ common: CommonOptions, _ sharing: SharingOptions,
+        _ given: JSONObject, _ common: CommonOptions, _ sharing: SharingOptions,
         as name: String?, stored: StoredEvents? = nil, _ channel: HostChannel, open: @escaping Open
     ) throws(HostError) -> SharedRole {
         guard sharing.isShared, let path = common.stateDirectory else {
-            return SharedRole(alone: try open(given, nil, channel, nil), calls, given, channel, open)
+            return SharedRole(alone: try open(given, nil, channel, nil), given, channel, open)
         }
         let settings = SharedSettings(
             path: path, role: common.role, taker: name.map { FeedTaker($0, copy: nil) } ?? .ofExecutable(),
             options: HostedOptions(given), yields: sharing.yields)
-        return try SharedRole(sharing: settings, calls, stored, given, channel, open)
+        return try SharedRole(sharing: settings, stored, given, channel, open)
     }
 
     /// For a program that doesn't share.
     private init(
-        alone kind: any SharableRole, _ calls: any SharableRole.Type, _ options: JSONObject, _ channel: HostChannel,
-        _ open: @escaping Open
+        alone kind: Kind, _ options: JSONObject, _ channel: HostChannel, _ open: @escaping Open
     ) {
         (settings, stored) = (nil, nil)
-        (self.calls, self.options, self.channel, self.open) = (calls, options, channel, open)
+        (self.options, self.channel, self.open) = (options, channel, open)
         phase = Monitor(.alone(kind))
         aloneSources = kind.sources
         keeper.role = self
@@ -82,10 +79,10 @@ package final class SharedRole: Role, FeedBackend {
 
     /// Takes the state directory, or joins who has it.
     private init(
-        sharing settings: SharedSettings, _ calls: any SharableRole.Type, _ stored: StoredEvents?,
-        _ options: JSONObject, _ channel: HostChannel, _ open: @escaping Open
+        sharing settings: SharedSettings, _ stored: StoredEvents?, _ options: JSONObject, _ channel: HostChannel,
+        _ open: @escaping Open
     ) throws(HostError) {
-        (self.settings, self.calls, self.stored) = (settings, calls, stored)
+        (self.settings, self.stored) = (settings, stored)
         (self.options, self.channel, self.open) = (options, channel, open)
         phase = Monitor(.seeking)
         aloneSources = []
@@ -133,27 +130,23 @@ package final class SharedRole: Role, FeedBackend {
 
     // MARK: Calls
 
-    /// Checks a call; an error is a wrong parameter. The result starts it, on a host's thread.
-    package func prepare(_ call: HostCall) throws(HostError) -> SharableRole.Start {
+    /// Executes a call of this program. From any thread, without waiting.
+    package func perform(_ call: Kind.Call, then: @escaping Then) {
         switch current {
-        case .alone(let kind): return try kind.prepare(call)
+        case .alone(let kind): kind.perform(call, as: .new, then: then)
         case .holder(let kind, _):
-            let call = calls.identified(call, stays: !yields)
-            let start = try kind.prepare(call)
-            return { [self] in performOwn(call, start, on: kind, $0) }
+            let isIdentified = Kind.Call.isAlwaysIdentified || yields
+            performOwn(IdentifiedCall(call, isIdentified: isIdentified), on: kind, then)
         case .guest, .seeking, .closed:
-            try calls.check(call)
-            let call = calls.identified(call, stays: false)
-            return { [self] then in EventLoop.post { [self] in keeper.forward(call, then) } }
+            let call = IdentifiedCall(call)
+            EventLoop.post { [self] in keeper.forward(call, then) }
         }
     }
 
-    /// Carries out a call of this program. Should the role be handed over meanwhile, its next holder may do so.
-    func performOwn(
-        _ call: HostCall, _ start: SharableRole.Start, on kind: any SharableRole, _ then: @escaping ReplyThen
-    ) {
+    /// Executes a call of this program. If the role is handed over meanwhile, its next holder may do so.
+    func performOwn(_ call: IdentifiedCall<Kind.Call>, on kind: Kind, _ then: @escaping Then) {
         ownCalls.add(1, ordering: .relaxed)
-        perform(call, start, for: 0) { [self] result in
+        perform(call.call, as: call.identity, on: kind, for: 0) { [self] result in
             ownCalls.subtract(1, ordering: .relaxed)
             guard case .failure(let error) = result, error.code == .closed else { return then(result) }
             if case .closed = current { return then(result) }
@@ -161,36 +154,37 @@ package final class SharedRole: Role, FeedBackend {
         }
     }
 
-    /// Carries out a call of this program, or of a guest.
-    ///
-    /// - Parameter start: of the call.
+    /// Executes a call of this program, or of a guest.
     func perform(
-        _ call: HostCall, _ start: SharableRole.Start, for session: StoredFeed.Session, _ then: @escaping ReplyThen
+        _ call: Kind.Call, as identity: CommandIdentity, on kind: Kind, for session: StoredFeed.Session,
+        _ then: @escaping Then
     ) {
-        if calls.starts(call) || call.isStart { starts.withLock { _ = $0.insert(session) } }
-        if call.isStop {
+        let traits = call.traits
+        if traits.startsRole { starts.withLock { _ = $0.insert(session) } }
+        if traits.kind == .stop {
             let isLast = starts.withLock { starts in
                 starts.remove(session)
                 return starts.isEmpty
             }
             // Others still want it.
-            guard isLast else { return then(.success(HostReply("null"))) }
+            guard isLast else { return then(.success(.done)) }
         }
-        let then = startResult(call, of: session, then)
-        guard call.name == SharedCall.state, settings != nil else { return start(then) }
-        let sharing = JSONValue.object(sharing(for: session)).serialized()
-        start { result in
-            // Into the object: its last character is the brace.
-            then(result.map { HostReply("\($0.json.dropLast()),\"sharing\":\(sharing)}", isQueued: $0.isQueued) })
+        let then = traits.kind == .start ? startResult(of: session, then) : then
+        guard traits.kind == .state, settings != nil else { return kind.perform(call, as: identity, then: then) }
+        let sharing = JSONValue.object(sharing(for: session))
+        kind.perform(call, as: identity) { result in
+            then(
+                result.map { reply in
+                    var state = reply.value.object ?? [:]
+                    state["sharing"] = sharing
+                    return HostReply(state)
+                })
         }
     }
 
     /// A start that the role refuses, such as for its relay's address, is not tried again for this program.
-    func startResult(
-        _ call: HostCall, of session: StoredFeed.Session, _ then: @escaping ReplyThen
-    ) -> ReplyThen {
-        guard call.isStart else { return then }
-        return { [self] result in
+    func startResult(of session: StoredFeed.Session, _ then: @escaping Then) -> Then {
+        { [self] result in
             // With these, the next holder starts it.
             if case .failure(let error) = result, ![.closed, .offline, .busy].contains(error.code) {
                 starts.withLock { _ = $0.remove(session) }
@@ -224,7 +218,7 @@ package final class SharedRole: Role, FeedBackend {
     func enter(_ next: Phase) { phase.update { $0 = next } }
 
     /// The role, where this program has it.
-    package var kind: (any SharableRole)? {
+    package var kind: Kind? {
         switch current {
         case .alone(let kind), .holder(let kind, _): kind
         case .guest, .seeking, .closed: nil

@@ -5,15 +5,15 @@ import Transport
 /// Starts a role that a program has taken over, if a program that shares it had started it. Retries until it succeeds: a
 /// desktop's relay, for example, may have to wait for its address.
 @EventLoop
-final class TakeoverStart {
+final class TakeoverStart<Kind: SharableRole> {
     /// Between two tries, in milliseconds.
-    private static let interval: UInt64 = 1_000
+    private static var interval: UInt64 { 1_000 }
 
-    private weak var role: SharedRole?
+    private weak var role: SharedRole<Kind>?
     private var isReported = false
     private lazy var timer = LoopTimer { [weak self] in self?.attempt() }
 
-    init(_ role: SharedRole?) { self.role = role }
+    init(_ role: SharedRole<Kind>?) { self.role = role }
 
     func begin() {
         isReported = false
@@ -24,7 +24,7 @@ final class TakeoverStart {
 
     private func attempt() {
         guard let role, case .holder(let kind, _) = role.current, role.starts.withLock({ !$0.isEmpty }) else { return }
-        try? kind.perform(HostCall(SharedCall.start)) { result in
+        kind.perform(.start, as: .new) { result in
             guard case .failure(let error) = result, error.code != .closed else { return }
             EventLoop.post { [weak self] in self?.failed(error) }
         }

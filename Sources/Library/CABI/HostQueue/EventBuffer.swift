@@ -6,7 +6,7 @@ import Hosting
 struct EventBuffer {
     enum Item {
         case event(HostEvent)
-        case completion(Completion, Outcome)
+        case completion(Completion, Result<HostReply, HostError>)
         case question(HostQuestion)
         /// The source of that name has events in the store. At most one of these waits for each.
         case stored(HostEvent.Name)
@@ -57,7 +57,7 @@ struct EventBuffer {
         if events > Self.eventLimit { dropOldest() }
     }
 
-    mutating func append(_ completion: Completion, _ outcome: Outcome) {
+    mutating func append(_ completion: Completion, _ outcome: Result<HostReply, HostError>) {
         push(.completion(completion, outcome))
     }
 

@@ -6,14 +6,14 @@ import Hosting
 /// Whether it is still open is for the queue to say (``HostQueue/State/calls``): who takes it out of there ends it.
 final class PendingCall: Sendable {
     let completion: Completion?
-    private let outcome = Monitor(Outcome?.none)
+    private let outcome = Monitor(Result<HostReply, HostError>?.none)
 
     init(_ completion: Completion?) { self.completion = completion }
 
     /// Lets the thread go that waits.
-    func answer(_ outcome: Outcome) { self.outcome.update { $0 = outcome } }
+    func answer(_ outcome: Result<HostReply, HostError>) { self.outcome.update { $0 = outcome } }
 
-    func wait() -> Outcome { outcome.wait { $0 } }
+    func wait() -> Result<HostReply, HostError> { outcome.wait { $0 } }
 }
 
 extension HostQueue {
@@ -21,12 +21,7 @@ extension HostQueue {
     static let callLimit = 1_024
 
     /// Starts something and waits for its outcome.
-    func call(_ start: (@escaping Then) -> Void) throws(HostError) -> String {
-        try answer { end in start { end($0.map { Answer($0) }) } }.json
-    }
-
-    /// The same, for an outcome with its own status.
-    func answer(_ start: (@escaping @Sendable (Outcome) -> Void) -> Void) throws(HostError) -> Answer {
+    func call(_ start: (@escaping Then) -> Void) throws(HostError) -> HostReply {
         try requireHostThread()
         let (number, call) = try register(nil)
         start { [weak self] in self?.resolve(number, $0) }
@@ -35,12 +30,6 @@ extension HostQueue {
 
     /// Starts something whose outcome goes to `completion`, in dispatch.
     func call(_ completion: Completion, _ start: (@escaping Then) -> Void) throws(HostError) {
-        try answer(completion) { end in start { end($0.map { Answer($0) }) } }
-    }
-
-    func answer(
-        _ completion: Completion, _ start: (@escaping @Sendable (Outcome) -> Void) -> Void
-    ) throws(HostError) {
         let (number, _) = try register(completion)
         start { [weak self] in self?.resolve(number, $0) }
     }
@@ -63,7 +52,7 @@ extension HostQueue {
     }
 
     /// The first outcome counts; after a close that is the only one.
-    private func resolve(_ number: UInt64, _ outcome: Outcome) {
+    private func resolve(_ number: UInt64, _ outcome: Result<HostReply, HostError>) {
         let waiting = state.update { state in state.end(number, outcome) }
         waiting?.answer(outcome)
         if waiting == nil { wake() }
@@ -72,7 +61,7 @@ extension HostQueue {
 
 extension HostQueue.State {
     /// Ends a call: its completion is queued. Gives the call if it is a thread that waits for the outcome.
-    mutating func end(_ number: UInt64, _ outcome: Outcome) -> PendingCall? {
+    mutating func end(_ number: UInt64, _ outcome: Result<HostReply, HostError>) -> PendingCall? {
         guard let call = calls.removeValue(forKey: number) else { return nil }
         guard let completion = call.completion else { return call }
         buffer.append(completion, outcome)

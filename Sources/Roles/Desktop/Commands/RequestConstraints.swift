@@ -22,11 +22,14 @@ struct RequestConstraints: Sendable {
         self.now = now
     }
 
+    /// In place of a device's id, for the answers to programs. No device has an empty id.
+    private static let programs = PeerID("")
+
     /// A command of a program that shares the desktop, which the program repeats if the holder ends.
     init(_ id: RequestID, of method: NotificationMethod) {
         key =
             method.row.risk == .safe
-            ? nil : AnswerTable.Key(device: OwnCommandIdentity.caller, id: id, method: method.name)
+            ? nil : AnswerTable.Key(device: Self.programs, id: id, method: method.name)
         (expiresAt, now) = (nil, 0)
     }
 }

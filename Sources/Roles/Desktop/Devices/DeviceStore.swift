@@ -184,7 +184,7 @@ struct DeviceStore: Sendable {
     private func answer(
         _ then: @escaping Then, _ query: @escaping @Sendable (Connection) throws(StoreError) -> JSONValue
     ) {
-        database.submit(query) { result in then(result.map { $0.serialized() }.mapError { HostError($0) }) }
+        database.submit(query) { result in then(result.map { HostReply($0) }.mapError { HostError($0) }) }
     }
 }
 
@@ -224,7 +224,7 @@ extension DeviceStore {
             try change(Permissions(connection))
         } then: { result in
             switch result {
-            case .success(true): then(.success("{}"))
+            case .success(true): then(.success(.done))
             case .success(false): then(.failure(.noSuchSkill))
             case .failure(let error): then(.failure(HostError(error)))
             }

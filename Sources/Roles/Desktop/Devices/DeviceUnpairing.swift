@@ -33,7 +33,7 @@ struct DeviceUnpairing {
         for device in gone { board.forget(device.did) }
         if !gone.isEmpty { board.host.devices(board.devices.json) }
         board.store.unpair(gone, everybody: everybody) { [board] result in
-            guard case .failure(let error) = result else { return then(.success("{}")) }
+            guard case .failure(let error) = result else { return then(.success(.done)) }
             // They are still in the store: as they are listed, it can be tried again.
             for device in gone { board.take(device) }
             if !board.isClosed { board.host.devices(board.devices.json) }

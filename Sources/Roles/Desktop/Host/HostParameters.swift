@@ -1,5 +1,5 @@
 package import Hosting
-import JSON
+package import JSON
 import Notifications
 import Peering
 
@@ -20,52 +20,55 @@ extension Desktop {
             case .code: .code
             }
         }
-
-        /// `nil` for a host that names none.
-        package static func named(_ text: String?) throws(HostError) -> Flow? {
-            guard let text else { return nil }
-            guard let flow = Flow(rawValue: text) else {
-                let names = allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
-                throw HostError(.invalid, "flow must be one of \(names), or NULL", detail: ["field": "flow"])
-            }
-            return flow
-        }
     }
 
     /// A notification of the host's own, its parameters checked.
     package struct Notice: Sendable {
+        /// As the host gave it.
+        let given: JSONObject
         let method: NotificationMethod
         let params: JSONObject
 
         /// `{"title","body","priority"?,"deviceId"?,"data"?,…}`
-        package init(parsing text: String?) throws(HostError) {
-            let object = try Desktop.object(text)
+        package init(_ given: JSONObject) throws(HostError) {
+            self.given = given
             // A notice without a device is for all of them.
-            method = object["deviceId"] == nil ? .broadcast : .sendToMobile
-            params = try Desktop.check(method, object)
+            method = given["deviceId"] == nil ? .broadcast : .sendToMobile
+            params = try Desktop.check(method, given)
         }
     }
 
     /// A page of the history.
     package struct HistoryQuery: Sendable {
+        let given: JSONObject
         let params: JSONObject
 
-        package init(parsing text: String?) throws(HostError) {
-            params = try Desktop.check(.getHistory, try Desktop.object(text))
+        package init(_ given: JSONObject) throws(HostError) {
+            self.given = given
+            params = try Desktop.check(.getHistory, given)
         }
     }
 
-    /// A notification method, carried out for the desktop's own user.
+    /// A command of the desktop's own user, its parameters checked.
     package struct OwnCommand: Sendable {
-        let method: NotificationMethod
-        let params: JSONObject
+        enum Kind: Sendable {
+            case method(NotificationMethod, JSONObject)
+            case own(OwnRequest)
+        }
 
-        package init(_ name: String, params text: String?) throws(HostError) {
-            guard let method = NotificationMethod(name: name) else {
+        let name: String
+        let given: JSONObject
+        let kind: Kind
+
+        package init(_ name: String, _ given: JSONObject) throws(HostError) {
+            (self.name, self.given) = (name, given)
+            if let request = try OwnRequest(name, given) {
+                kind = .own(request)
+            } else if let method = NotificationMethod(name: name) {
+                kind = .method(method, try Desktop.check(method, given))
+            } else {
                 throw HostError(.unsupported, "no such desktop method", detail: ["field": "method"])
             }
-            self.method = method
-            params = try Desktop.check(method, try Desktop.object(text))
         }
     }
 
@@ -75,9 +78,5 @@ extension Desktop {
         do throws(NotificationsError) { return try method.row.wire(from: object) } catch {
             throw HostError(.invalid, error.message, detail: ["field": error.field.map(JSONValue.string)])
         }
-    }
-
-    private static func object(_ text: String?) throws(HostError) -> JSONObject {
-        try JSONObject(parameter: "params_json", text)
     }
 }

@@ -1,5 +1,5 @@
 import History
-package import Hosting
+import Hosting
 import JSON
 import Notifications
 import Pairing
@@ -8,7 +8,7 @@ import Wire
 
 extension Desktop {
     /// What the host asks about its own desktop; devices can't.
-    package struct OwnRequest: Sendable {
+    struct OwnRequest: Sendable {
         fileprivate enum Kind: Sendable {
             case groups
             case setGroup(String, devices: [PeerID])
@@ -18,8 +18,7 @@ extension Desktop {
         fileprivate let kind: Kind
 
         /// `nil`: the name is not one of these.
-        package init?(_ name: String, params text: String?) throws(HostError) {
-            let params = try JSONObject(parameter: "params_json", text)
+        init?(_ name: String, _ params: JSONObject) throws(HostError) {
             switch name {
             case "desktop.groups": kind = .groups
             case "desktop.scheduled": kind = .scheduled
@@ -69,7 +68,7 @@ extension DesktopSwitchboard {
             try request.answer(paired, connection)
         } then: { result in
             switch result {
-            case .success(let answer): then(answer.map { $0.serialized() })
+            case .success(let answer): then(answer.map { HostReply($0) })
             case .failure(let error): then(.failure(HostError(error)))
             }
         }

@@ -86,14 +86,14 @@ final class DesktopPairing {
     // MARK: The host
 
     /// `then` gets the code, once a relay has the desktop registered.
-    func offer(timeout: Int64, _ then: @escaping Then) {
-        flows.wait(for: .offer, timeout, then)
+    func offer(timeout: CallTimeout, _ then: @escaping Then) {
+        flows.wait(for: .offer, timeout.milliseconds, then)
         serve()
     }
 
     /// `then` gets the code, once its alias is the desktop's.
-    func code(timeout: Int64, _ then: @escaping Then) {
-        flows.wait(for: .code, timeout, then)
+    func code(timeout: CallTimeout, _ then: @escaping Then) {
+        flows.wait(for: .code, timeout.milliseconds, then)
         serve()
     }
 
@@ -104,7 +104,7 @@ final class DesktopPairing {
             return then(.failure(.revokedKey))
         }
         let securePeers = Set(devices.all.lazy.filter(\.isSecure).map(\.did))
-        var outcome: Result<String, HostError> = .failure(.closed)
+        var outcome: Result<HostReply, HostError> = .failure(.closed)
         flows.change(DesktopScanStateMachine.self) { machine in
             let actions = machine.scan(
                 text, identity: identity, legacy: options.legacyPairing, securePeers: securePeers, now: .now)
@@ -209,7 +209,7 @@ final class DesktopPairing {
         if flows.isAwaited(.code), relays.alias != nil, !coding.isBusy { showCode() }
     }
 
-    private func showOffer() -> String {
+    private func showOffer() -> HostReply {
         let offer = DesktopPairingOffer(
             code: flows.newCode(for: .offer), pcPeerID: identity.did, deviceInfo: identity.deviceInfo, timestamp: .now,
             signalingURL: relays.offered ?? options.common.relayURL, relayURL: options.common.relayURL,
@@ -219,10 +219,10 @@ final class DesktopPairing {
         flows.change(DesktopOfferStateMachine.self) {
             $0.show(offer, confirm: options.confirms, legacy: options.legacyPairing)
         }
-        return JSONValue.object([
+        return HostReply([
             "payload": .string(offer.serialized()), "code": .string(offer.code.digits),
             "expiresAt": .integer(offer.timestamp &+ DesktopPairingOffer.lifetime),
-        ]).serialized()
+        ])
     }
 
     private func showCode() { show(nameplate: flows.newCode(for: .code), password: .random()) }
@@ -334,12 +334,12 @@ extension DesktopTypedCodeAction {
 
 extension DesktopScanState {
     /// What the host gets that has given the code.
-    fileprivate var outcome: Result<String, HostError> {
+    fileprivate var outcome: Result<HostReply, HostError> {
         switch self {
         case .failed(let failure): .failure(HostError(failure))
         case .expired: .failure(HostError(PairingFailure(.expired)))
         case .idle, .cancelled: .failure(HostError(PairingFailure(.cancelled)))
-        case .scanned, .confirming, .sending, .paired: .success((data["device"] ?? .null).serialized())
+        case .scanned, .confirming, .sending, .paired: .success(HostReply(data["device"] ?? .null))
         }
     }
 }

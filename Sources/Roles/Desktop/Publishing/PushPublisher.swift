@@ -48,15 +48,16 @@ final class PushPublisher {
 
     /// The call to execute; `nil` = the desktop is closed, and the caller knows.
     func notify(
-        _ notice: Desktop.Notice, id: RequestID? = nil, timeout: Int64, _ then: @escaping Then
+        _ notice: Desktop.Notice, id: RequestID? = nil, timeout: CallTimeout, _ then: @escaping Then
     ) -> OwnCall? {
         begin(notice.method, notice.params, id, .notice(notice.method), until: deadline(timeout), then)
     }
 
     func invoke(
-        _ command: Desktop.OwnCommand, id: RequestID? = nil, timeout: Int64, _ then: @escaping Then
+        _ method: NotificationMethod, _ params: JSONObject, id: RequestID? = nil, timeout: CallTimeout,
+        _ then: @escaping Then
     ) -> OwnCall? {
-        begin(command.method, command.params, id, .result, until: deadline(timeout), then)
+        begin(method, params, id, .result, until: deadline(timeout), then)
     }
 
     /// The store answers it, so it needs no deadline.
@@ -83,7 +84,7 @@ final class PushPublisher {
 
     // MARK: Deadlines
 
-    private func deadline(_ timeout: Int64) -> UInt64 { EventLoop.now &+ UInt64(clamping: timeout) }
+    private func deadline(_ timeout: CallTimeout) -> UInt64 { EventLoop.now &+ timeout.milliseconds }
 
     private func begin(
         _ method: NotificationMethod, _ params: JSONObject, _ id: RequestID?, _ form: Form, until deadline: UInt64,
@@ -119,23 +120,23 @@ final class PushPublisher {
 }
 
 extension CommandResponse.Outcome {
-    fileprivate var ownResult: Result<String, HostError> {
+    fileprivate var ownResult: Result<HostReply, HostError> {
         switch self {
-        case .result(let result): .success(result.serialized())
+        case .result(let result): .success(HostReply(result))
         case .error(let error): .failure(HostError(error.code == .internalError ? .store : .notFound, error.message))
         }
     }
 
-    fileprivate func noticeResult(of method: NotificationMethod) -> Result<String, HostError> {
+    fileprivate func noticeResult(of method: NotificationMethod) -> Result<HostReply, HostError> {
         guard method == .sendToMobile, case .result(let result) = self, result["scheduledAt"] == nil else {
             return ownResult
         }
         let isDelivered = result["delivered"]?.bool == true
         return .success(
-            JSONValue.object([
+            HostReply([
                 "success": true, "notificationId": result["notificationId"],
                 "deliveredCount": .integer(isDelivered ? 1 : 0), "failedCount": .integer(isDelivered ? 0 : 1),
                 "timestamp": result["timestamp"],
-            ]).serialized())
+            ]))
     }
 }

@@ -22,12 +22,6 @@ final class PushServices {
     }
 
     /// A push to be sealed.
-    struct Request: Sendable {
-        let device: PeerID
-        let push: NotificationID
-        let form: ServicePayload.Form
-    }
-
     private let store: DeviceStore
     private let devices: DeviceBook
     private let key: AgreementKey
@@ -72,7 +66,7 @@ final class PushServices {
         }
     }
 
-    func seal(_ request: Request, _ then: @escaping Then) {
+    func seal(_ request: Desktop.SealRequest, _ then: @escaping Then) {
         guard let device = devices[request.device] else { return then(.failure(.noSuchDevice)) }
         guard device.isSecure else {
             return then(
@@ -93,14 +87,15 @@ final class PushServices {
             case .success(.success(let (payload, stock))):
                 // Also with none: the statement may have been dropped, and nothing else asks again.
                 if stock.isLow { self?.output(.shortage(stock.shortage, request.device)) }
-                then(payload.map { .success($0.json.serialized()) } ?? .failure(.noPrekeys(of: name)))
+                then(payload.map { .success(HostReply($0.json)) } ?? .failure(.noPrekeys(of: name)))
             }
         }
     }
 
     /// A prekey is used only if the push fits. There is no payload if there is no prekey.
     private nonisolated static func seal(
-        _ request: Request, for name: String, by key: AgreementKey, _ pair: SealedPush.Pair, _ connection: Connection
+        _ request: Desktop.SealRequest, for name: String, by key: AgreementKey, _ pair: SealedPush.Pair,
+        _ connection: Connection
     ) throws(StoreError) -> Result<(ServicePayload?, PrekeyStock), HostError> {
         let now = EpochMilliseconds.now
         guard let entry = try Outbox(connection).entry(of: request.push, for: request.device, now: .current) else {

@@ -1,20 +1,24 @@
 package import Hosting
-import JSON
+package import JSON
 import Wire
 
 extension Desktop {
     /// What `bw_desktop_seal_push` is asked for, checked.
     package struct SealRequest: Sendable {
-        let request: PushServices.Request
+        let device: PeerID
+        let push: NotificationID
+        /// The options as the host gave them.
+        let given: JSONObject
+        let form: ServicePayload.Form
 
-        /// - Parameter options: `{"service"?,"alert"?}`, or `nil`.
+        /// - Parameter options: `{"service"?,"alert"?}`
         ///
         /// Throws `invalid`.
-        package init(device: String, id: String, options: String?) throws(HostError) {
+        package init(device: String, id: String, _ options: JSONObject) throws(HostError) {
             guard (1...1_024).contains(id.utf8.count) else {
                 throw HostError(.invalid, "id must have 1 to 1024 bytes", detail: ["field": "id"])
             }
-            var reader = try OptionsReader(parsing: options)
+            var reader = OptionsReader(options)
             let service = try reader.text("service") ?? "fcm"
             guard let service = PushService(service) else { throw .invalidPushService }
             let alert = try reader.text("alert") ?? ServicePayload.defaultAlert
@@ -25,8 +29,8 @@ extension Desktop {
                     detail: ["field": "alert"])
             }
             try reader.finish()
-            request = PushServices.Request(
-                device: PeerID(device), push: NotificationID(id), form: .init(service: service.text, alert: alert))
+            (self.device, push, given) = (PeerID(device), NotificationID(id), options)
+            form = ServicePayload.Form(service: service.text, alert: alert)
         }
     }
 }

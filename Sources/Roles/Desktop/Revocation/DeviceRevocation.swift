@@ -12,7 +12,7 @@ import Wire
 /// A revoked device is not told: nothing it sends is answered. A device that was to be reminded that it is unpaired is
 /// not reminded any more, until its key is readmitted.
 @EventLoop
-struct DeviceRevocation {
+struct DeviceRevocation: KeyRevocation {
     private let board: DesktopSwitchboard
 
     init(_ board: DesktopSwitchboard) { self.board = board }
@@ -42,7 +42,7 @@ struct DeviceRevocation {
                 for key in keys { board.devices.reminders.forget(key) }
                 if !board.isClosed, board.devices.contains(key) { board.left(key) }
                 for key in keys { board.channel.revoke(key) }
-                return then(.success("{}"))
+                return then(.success(.done))
             }
             for key in fresh { board.channel.readmit(key) }
             flag?.withdraw()
@@ -61,7 +61,7 @@ struct DeviceRevocation {
                 board.channel.readmit(key)
                 // It may still believe that it is paired.
                 board.remind(key)
-                then(.success("{}"))
+                then(.success(.done))
             case .success(false): then(.failure(.notRevoked))
             case .failure(let error): then(.failure(HostError(error)))
             }

@@ -8,10 +8,10 @@ package enum SharedDesktop {
     /// Opens the desktop, or joins the program that has it. Blocks the caller.
     package static func open(
         _ options: String?, _ channel: HostChannel
-    ) throws(HostError) -> (SharedRole, threaded: Bool) {
+    ) throws(HostError) -> (SharedRole<Desktop>, threaded: Bool) {
         let parsed = try DesktopOptions(parsing: options)
         let role = try SharedRole.open(
-            Desktop.self, try JSONObject(parameter: "options_json", options), parsed.common, parsed.sharing,
+            try JSONObject(parameter: "options_json", options), parsed.common, parsed.sharing,
             as: parsed.applicationID, channel
         ) { (options, directory, channel, _) throws(HostError) in
             let text = JSONValue.object(options).serialized()

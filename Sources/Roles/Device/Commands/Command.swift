@@ -1,5 +1,5 @@
 package import Hosting
-import JSON
+package import JSON
 package import Notifications
 import OfflineQueue
 import Wire
@@ -16,28 +16,29 @@ extension Device {
         }
 
         let kind: Kind
+        /// As the host gave them.
+        let given: JSONObject
         /// As they go on the wire.
         let params: JSONObject
         /// How long it may wait in the queue, in milliseconds, where its program has asked for that.
         var queueTime: Int64?
 
-        /// One of the eleven methods, with its parameters as JSON; `nil` = none.
-        package init(_ method: NotificationMethod, params: String?) throws(HostError) {
-            let object = try JSONObject(parameter: "params_json", params)
-            do throws(NotificationsError) { self.params = try method.row.wire(from: object) } catch {
+        /// One of the eleven methods.
+        package init(_ method: NotificationMethod, _ given: JSONObject) throws(HostError) {
+            do throws(NotificationsError) { params = try method.row.wire(from: given) } catch {
                 throw HostError(.invalid, error.message, detail: ["field": error.field.map(JSONValue.string)])
             }
-            kind = .notification(method)
-            queueTime = object[Parameter.queueMilliseconds.name]?.integer
+            (kind, self.given) = (.notification(method), given)
+            queueTime = given[Parameter.queueMilliseconds.name]?.integer
         }
 
-        /// Any other method.
-        package init(_ method: String, params: String?) throws(HostError) {
+        /// Any method, with its parameters as they go on the wire.
+        package init(_ method: String, _ given: JSONObject) throws(HostError) {
             guard !method.isEmpty, method.utf8.count <= 256 else {
                 throw HostError(.invalid, "method must have 1 to 256 bytes", detail: ["field": "method"])
             }
-            self.params = try JSONObject(parameter: "params_json", params)
             kind = NotificationMethod(name: method).map(Kind.notification) ?? .other(method)
+            (self.given, params) = (given, given)
         }
     }
 }
@@ -46,19 +47,19 @@ extension Device.Command {
     /// One of the eleven, its parameters as they go on the wire.
     init(_ method: NotificationMethod, wire: JSONObject) {
         kind = .notification(method)
-        params = wire
+        (given, params) = (wire, wire)
     }
 
     /// A page of the history.
     init(history query: HistoryQuery) {
         kind = .unread(.getHistory)
-        params = query.wire
+        (given, params) = (query.wire, query.wire)
     }
 
     /// From the queue: its parameters were checked when it was given.
     init(_ queued: QueuedCommand) {
         kind = NotificationMethod(name: queued.method).map(Kind.notification) ?? .other(queued.method)
-        params = queued.params
+        (given, params) = (queued.params, queued.params)
     }
 
     /// Whether it changes nothing at the desktop.

@@ -57,7 +57,7 @@ final class CommandCalls {
 
     /// A command of the host's.
     func invoke(
-        _ command: Device.Command, _ identity: CommandIdentity, desktop name: String?, timeout: Int64,
+        _ command: Device.Command, _ identity: CommandIdentity, desktop name: String?, timeout: CallTimeout,
         _ then: @escaping @Sendable @EventLoop (CommandOutcome) -> Void
     ) {
         switch book.pick(name) {
@@ -66,9 +66,8 @@ final class CommandCalls {
             // It would carry it out twice.
             then(.refused(CommandOutcome.Refusal(error: .holderLost)))
         case .success(let desktop):
-            let timeout = UInt64(clamping: timeout)
-            let call = HostCommand(deadline: EventLoop.now &+ timeout, then: then)
-            perform(command, on: desktop.id, identity, timeout: timeout, for: .host(call))
+            let call = HostCommand(deadline: EventLoop.now &+ timeout.milliseconds, then: then)
+            perform(command, on: desktop.id, identity, timeout: timeout.milliseconds, for: .host(call))
         }
     }
 
@@ -78,7 +77,7 @@ final class CommandCalls {
         queueing: CommandSender<CommandOwner>.Queueing = .whenOffline, for owner: CommandOwner
     ) {
         let order = CommandOrder(
-            id: identity.id ?? CommandIdentity.newID(), command: command, desktop: desktop, owner: owner,
+            id: RequestID(identity.id ?? CommandIdentity.newID()), command: command, desktop: desktop, owner: owner,
             deadline: EventLoop.now &+ timeout, expiresAt: EpochMilliseconds.now &+ Int64(clamping: timeout),
             queueing: queueing, attempt: identity.attempt)
         guard let reach = reach(desktop) else {

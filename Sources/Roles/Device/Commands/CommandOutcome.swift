@@ -40,29 +40,13 @@ enum CommandOutcome: Sendable, Equatable {
     }
 
     /// As the host of the device gets it.
-    var reply: Result<Device.Reply, HostError> {
+    var reply: Result<HostReply, HostError> {
         switch self {
-        case .answered(let result): return .success(Device.Reply(result))
-        case .queued(let id):
-            let object: JSONObject = ["queued": true, "id": .string(id.text)]
-            return .success(Device.Reply(json: JSONValue.object(object).serialized(), isQueued: true))
-        case .refused(let refusal): return .failure(refusal.error)
-        case .notSent(let error), .absent(let error), .unanswered(_, let error), .ended(_, let error):
-            return .failure(error)
+        case .answered(let result): .success(HostReply(result))
+        case .queued(let id): .success(HostReply(["queued": true, "id": .string(id.text)], isQueued: true))
+        case .refused(let refusal): .failure(refusal.error)
+        case .notSent(let error), .absent(let error), .unanswered(_, let error), .ended(_, let error): .failure(error)
         }
-    }
-}
-
-extension Device {
-    /// The result of a command for the program.
-    package struct Reply: Sendable {
-        package let json: String
-        /// It was not carried out yet; `json` is `{"queued":true,"id"}`.
-        package let isQueued: Bool
-
-        init(json: String, isQueued: Bool) { (self.json, self.isQueued) = (json, isQueued) }
-
-        init(_ result: JSONObject) { self.init(json: JSONValue.object(result).serialized(), isQueued: false) }
     }
 }
 

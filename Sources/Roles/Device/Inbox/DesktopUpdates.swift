@@ -136,7 +136,7 @@ final class DesktopUpdates {
         context.answer(then) { (connection) throws(StoreError) in
             try SettingsCache(connection).entry(of: desktop)
         } json: { [book] entry in
-            if let entry { return .success(JSONValue.object(entry.json).serialized()) }
+            if let entry { return .success(HostReply(entry.json)) }
             guard book.peers[desktop]?.lacksSkill != true else { return .failure(.noSkill) }
             return .failure(HostError(.notFound, "the desktop's settings have never been received"))
         }

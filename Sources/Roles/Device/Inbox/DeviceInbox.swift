@@ -97,8 +97,8 @@ final class DeviceInbox {
     }
 
     /// - Parameter name: `nil` = every paired desktop.
-    func refresh(_ name: String?, timeout: Int64, _ then: @escaping Then) {
-        let deadline = EventLoop.now &+ UInt64(clamping: timeout)
+    func refresh(_ name: String?, timeout: CallTimeout, _ then: @escaping Then) {
+        let deadline = EventLoop.now &+ timeout.milliseconds
         let asked: [PeerID]
         if name == nil, book.peers.count > 1 {
             asked = book.peers.ids
@@ -197,8 +197,8 @@ final class DeviceInbox {
     // MARK: Changes
 
     func change(
-        _ request: Device.InboxRequest, desktop name: String?, timeout: Int64,
-        _ then: @escaping @Sendable (Result<Device.Reply, HostError>) -> Void
+        _ request: Device.InboxRequest, desktop name: String?, timeout: UInt64,
+        _ then: @escaping Then
     ) {
         let peer: PeerID
         if let name, !book.peers.contains(PeerID(name)) {
@@ -233,7 +233,7 @@ final class DeviceInbox {
                 guard let self else { return then(.failure(.closed)) }
                 tell(peer, unread: begun.unread)
                 guard let desktop = book.peers.peer(peer) else {
-                    return then(.success(Device.Reply(["success": true, "unread": .integer(begun.unread)])))
+                    return then(.success(HostReply(["success": true, "unread": .integer(begun.unread)])))
                 }
                 let change = PendingChange(
                     desktop: peer, kind: kind, number: begun.number, newest: begun.newest, then: then)
@@ -241,7 +241,7 @@ final class DeviceInbox {
                 let keeps = desktop.isSecure || id != nil
                 emit(
                     .perform(
-                        request.command, on: desktop, timeout: UInt64(clamping: timeout),
+                        request.command, on: desktop, timeout: timeout,
                         queueing: keeps ? .whenUnanswered : .whenOffline, for: .change(change)))
             }
         }
@@ -250,7 +250,7 @@ final class DeviceInbox {
     /// A person has answered an alert so.
     func markRead(_ notification: NotificationID, of desktop: PeerID) {
         guard let request = try? Device.InboxRequest.markRead(notification.text) else { return }
-        change(request, desktop: desktop.text, timeout: Int64(clamping: InboxSync.timeout)) { [context] result in
+        change(request, desktop: desktop.text, timeout: InboxSync.timeout) { [context] result in
             guard case .failure(let error) = result, error.code != .closed, error.code != .notFound else { return }
             context.channel.log(.warning, "could not mark a notification as read: \(error.message)")
         }
@@ -291,7 +291,7 @@ final class DeviceInbox {
         if let error = end.error { return change.then(.failure(error)) }
         guard case .answered(var answer) = outcome else { return change.then(outcome.reply) }
         answer["unread"] = unread.map(JSONValue.integer)
-        change.then(.success(Device.Reply(answer)))
+        change.then(.success(HostReply(answer)))
     }
 
     /// A queued command has ended, and so has its change. The result of a command that a method call queued is also

@@ -36,7 +36,7 @@ struct InboxQueries {
                 "unread": .integer(unread), "next": page.next.map(JSONValue.string),
                 "loading": .bool(inbox.isLoading(query.desktop)), "incomplete": page.isIncomplete ? true : nil,
             ]
-            return .success(JSONValue.object(object).serialized())
+            return .success(HostReply(object))
         }
     }
 
@@ -59,7 +59,7 @@ struct InboxQueries {
             let object: JSONObject = [
                 "unread": .integer(found.unread), "loading": .bool(inbox.isLoading(nil)), "desktops": .array(states),
             ]
-            return .success(JSONValue.object(object).serialized())
+            return .success(HostReply(object))
         }
     }
 }

@@ -1,19 +1,22 @@
 package import Hosting
 import Inbox
-import JSON
+package import JSON
 import Notifications
 import Wire
 
 extension Device {
     /// A host's question about the inbox, its parameters checked.
     package struct InboxQuery: Sendable {
+        /// As the host gave it.
+        let given: JSONObject
         /// `nil` = all.
         let desktop: PeerID?
         let query: HistoryQuery
 
         /// `{"desktop"?, …}`, and what `getHistory` takes.
-        package init(parsing text: String?) throws(HostError) {
-            var params = try JSONObject(parameter: "params_json", text)
+        package init(_ given: JSONObject) throws(HostError) {
+            self.given = given
+            var params = given
             switch params["desktop"] ?? .null {
             case .null: desktop = nil
             case .string(let id): desktop = PeerID(id)
@@ -34,18 +37,22 @@ extension Device {
         let id: NotificationID?
         let command: Command
 
-        /// - Parameter method: one with an effect on the inbox.
-        private init(_ method: NotificationMethod, _ id: String?) throws(HostError) {
-            guard let effect = method.row.effect else { preconditionFailure("\(method.name) doesn't change the inbox") }
-            kind = effect
+        private init(_ kind: InboxEffect, _ id: String? = nil) throws(HostError) {
+            self.kind = kind
             self.id = id.map { NotificationID($0) }
-            let params: JSONObject = ["notificationId": id.map(JSONValue.string)]
-            command = try Command(method, params: JSONValue.object(params).serialized())
+            let method: NotificationMethod =
+                switch kind {
+                case .read: .markAsRead
+                case .allRead: .markAllAsRead
+                case .delete: .delete
+                case .clear: .clearAll
+                }
+            command = try Command(method, ["notificationId": id.map(JSONValue.string)])
         }
 
-        package static func markRead(_ id: String) throws(HostError) -> InboxRequest { try Self(.markAsRead, id) }
+        package static func markRead(_ id: String) throws(HostError) -> InboxRequest { try Self(.read, id) }
         package static func delete(_ id: String) throws(HostError) -> InboxRequest { try Self(.delete, id) }
-        package static func markAllRead() throws(HostError) -> InboxRequest { try Self(.markAllAsRead, nil) }
-        package static func clear() throws(HostError) -> InboxRequest { try Self(.clearAll, nil) }
+        package static func markAllRead() throws(HostError) -> InboxRequest { try Self(.allRead) }
+        package static func clear() throws(HostError) -> InboxRequest { try Self(.clear) }
     }
 }

@@ -31,7 +31,7 @@ struct InboxSync: Sendable {
         case store(InboxJob)
         /// Tell the host that this part of the inbox has changed; `unread`: of the whole inbox, when it is known.
         case tell(unread: Int64?)
-        case finish([Then], Result<String, HostError>)
+        case finish([Then], Result<HostReply, HostError>)
         /// The desktop has sent its settings.
         case learnSettings(JSONObject)
         case problem(String)
@@ -161,7 +161,7 @@ struct InboxSync: Sendable {
         }
     }
 
-    private mutating func end(_ result: Result<String, HostError>, unread: Int64? = nil, now: UInt64) -> [Action] {
+    private mutating func end(_ result: Result<HostReply, HostError>, unread: Int64? = nil, now: UInt64) -> [Action] {
         guard let ended = refresh else { return [] }
         refresh = nil
         switch result {
@@ -297,7 +297,7 @@ struct InboxSync: Sendable {
                     "added": .integer(Int64(refresh.added)), "updated": .integer(Int64(refresh.updated)),
                     "dropped": .integer(Int64(dropped)), "unread": .integer(ofDesktop),
                 ]
-                return end(.success(JSONValue.object(object).serialized()), unread: unread, now: now.loop)
+                return end(.success(HostReply(object)), unread: unread, now: now.loop)
             case .success(.gap), .success(.filled): return []
             }
         }

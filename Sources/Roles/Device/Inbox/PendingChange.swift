@@ -11,7 +11,7 @@ struct PendingChange: Sendable {
     let number: Int64
     /// The youngest row when it was made.
     let newest: Int64
-    let then: @Sendable (Result<Device.Reply, HostError>) -> Void
+    let then: Then
 
     /// What becomes of the change.
     struct End: Sendable {

@@ -66,7 +66,7 @@ final class DevicePairing {
 
     // MARK: The host
 
-    func scan(_ text: String, timeout: Int64, _ then: @escaping Then) {
+    func scan(_ text: String, timeout: CallTimeout, _ then: @escaping Then) {
         guard !isClosed else { return then(.failure(.closed)) }
         if let offer = try? DesktopPairingOffer(parsing: text, now: .now), isRevoked(offer.pcPeerID) {
             return then(.failure(.revokedKey))
@@ -79,14 +79,14 @@ final class DevicePairing {
             now: .now)
         // The same code joins the scan in progress; another code replaces it.
         if wasActive, !actions.isEmpty { flows.finish(.scan, .replaced("another code was scanned")) }
-        flows.wait(for: .scan, timeout, then)
+        flows.wait(for: .scan, timeout.milliseconds, then)
         flows.change(DeviceScanStateMachine.self) {
             $0 = machine
             return actions
         }
     }
 
-    func show(timeout: Int64, _ then: @escaping Then) {
+    func show(timeout: CallTimeout, _ then: @escaping Then) {
         findRelay(for: .show, timeout, then) { [flows, identity, legacy] route, left in
             if flows.machine(DeviceShowStateMachine.self).isActive {
                 flows.finish(.show, .replaced("another code is shown"))
@@ -100,7 +100,7 @@ final class DevicePairing {
         }
     }
 
-    func type(_ text: String, timeout: Int64, _ then: @escaping Then) {
+    func type(_ text: String, timeout: CallTimeout, _ then: @escaping Then) {
         findRelay(for: .code, timeout, then) { [flows, identity, legacy] route, left in
             var machine = flows.machine(DeviceTypedCodeStateMachine.self)
             let wasActive = machine.isActive
@@ -195,8 +195,8 @@ final class DevicePairing {
     /// local network. The search takes time: `found` gets the rest of the caller's timeout, in milliseconds. A flow
     /// that was cancelled in the meantime does not start.
     private func findRelay(
-        for flow: DevicePairingFlow, _ timeout: Int64, _ then: @escaping Then,
-        found: @escaping @Sendable @EventLoop (PairingRoute?, Int64) -> Void
+        for flow: DevicePairingFlow, _ timeout: CallTimeout, _ then: @escaping Then,
+        found: @escaping @Sendable @EventLoop (PairingRoute?, UInt64) -> Void
     ) {
         guard !isClosed else { return then(.failure(.closed)) }
         let begun = EventLoop.now
@@ -206,9 +206,11 @@ final class DevicePairing {
             guard rounds[flow] ?? 0 == round else {
                 return then(.failure(HostError(PairingFailure(.cancelled))))
             }
-            let left = timeout - Int64(clamping: EventLoop.now &- begun)
-            guard left > 0 else { return then(.failure(HostError(PairingFailure(.timeout)))) }
-            found(route, left)
+            let passed = EventLoop.now &- begun
+            guard passed < timeout.milliseconds else {
+                return then(.failure(HostError(PairingFailure(.timeout))))
+            }
+            found(route, timeout.milliseconds - passed)
         }
     }
 
@@ -227,7 +229,7 @@ final class DevicePairing {
     }
 }
 
-extension Result<String, HostError> {
+extension Result<HostReply, HostError> {
     fileprivate static func replaced(_ detail: String) -> Self {
         .failure(HostError(PairingFailure(.cancelled, detail: detail)))
     }

@@ -83,6 +83,10 @@ final class DesktopBook {
     // MARK: Rows
 
     func rename(_ id: String, to name: String, _ then: @escaping Then) {
+        guard (1...256).contains(name.utf8.count) else {
+            return then(
+                .failure(HostError(.invalid, "name must have 1 to 256 bytes", detail: ["field": "name"])))
+        }
         let peer = PeerID(id)
         guard peers.contains(peer) else { return then(.failure(.noSuchDesktop)) }
         context.store { (connection) throws(StoreError) in
@@ -95,7 +99,7 @@ final class DesktopBook {
             case .success(let stored?):
                 guard let self, peers.contains(peer) else { return then(.failure(.noSuchDesktop)) }
                 update(stored)
-                then(.success("{}"))
+                then(.success(.done))
             }
         }
     }
@@ -211,7 +215,7 @@ final class DesktopBook {
         case .success:
             // What was on its way to the disk before has come back since. A later pairing comes behind this.
             emit?(.leaving(gone.filter { peers.contains($0.id) }, isTold: false))
-            then(.success("{}"))
+            then(.success(.done))
         case .failure(let error):
             // They are still in the store: as they are listed, it can be tried again.
             for desktop in gone { add(desktop) }

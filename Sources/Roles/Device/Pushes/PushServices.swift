@@ -191,11 +191,11 @@ final class PushServices {
             return then(
                 .failure(HostError(.notFound, "no such notification.silent in progress; each expires after 30 s")))
         }
-        then(.success("{}"))
+        then(.success(.done))
     }
 }
 
-extension Result<String, HostError> {
+extension Result<HostReply, HostError> {
     /// `{"kind","id"?,"duplicate","expired"?}`
     fileprivate static func received(
         _ kind: PushServicePayload.Kind, _ id: NotificationID? = nil, isDuplicate: Bool = false,
@@ -211,6 +211,6 @@ extension Result<String, HostError> {
             "kind": name, "id": id.map { .string($0.text) }, "duplicate": .bool(isDuplicate),
             "expired": isExpired ? true : nil,
         ]
-        return .success(JSONValue.object(object).serialized())
+        return .success(HostReply(object))
     }
 }

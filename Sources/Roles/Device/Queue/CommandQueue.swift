@@ -109,7 +109,7 @@ final class CommandQueue {
         context.answer(then) { (connection) throws(StoreError) in
             try QueueTable(connection).load()
         } json: { queue in
-            .success(JSONValue.array(queue.commands.map { .object($0.json) }).serialized())
+            .success(HostReply(.array(queue.commands.map { .object($0.json) })))
         }
     }
 
@@ -123,7 +123,7 @@ final class CommandQueue {
             case .success((_, .sending?)):
                 then(.failure(HostError(.busy, "the command is being sent; try again later")))
             case .success((let change, nil)):
-                then(.success(JSONValue.object(["count": .integer(Int64(change.writes.count))]).serialized()))
+                then(.success(HostReply(["count": .integer(Int64(change.writes.count))])))
                 self?.checkAll()
             }
         }

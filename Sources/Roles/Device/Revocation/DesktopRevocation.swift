@@ -9,7 +9,7 @@ import Wire
 
 /// Refuses the keys of desktops that were stolen, and readmits them (WireRekey, "Revocation").
 @EventLoop
-struct DesktopRevocation {
+struct DesktopRevocation: KeyRevocation {
     private let board: DeviceSwitchboard
 
     init(_ board: DeviceSwitchboard) { self.board = board }
@@ -40,7 +40,7 @@ struct DesktopRevocation {
             if case .success(true) = result {
                 if let desktop = board.desktops.peers.peer(key) { board.desktops.leave([desktop]) }
                 for key in keys { board.channel.revoke(key) }
-                return then(.success("{}"))
+                return then(.success(.done))
             }
             for key in fresh { board.channel.readmit(key) }
             then(.failure(result.failure))
@@ -55,7 +55,7 @@ struct DesktopRevocation {
             switch result {
             case .success(true):
                 board.channel.readmit(key)
-                then(.success("{}"))
+                then(.success(.done))
             case .success(false): then(.failure(.notRevoked))
             case .failure(let error): then(.failure(HostError(error)))
             }

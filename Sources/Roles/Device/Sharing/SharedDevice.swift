@@ -11,10 +11,10 @@ package enum SharedDevice {
     /// Opens the device, or joins the program that has it. Blocks the caller.
     package static func open(
         _ options: String?, _ channel: HostChannel
-    ) throws(HostError) -> (SharedRole, threaded: Bool) {
+    ) throws(HostError) -> (SharedRole<Device>, threaded: Bool) {
         let parsed = try DeviceOptions(parsing: options)
         let role = try SharedRole.open(
-            Device.self, try JSONObject(parameter: "options_json", options), parsed.common, parsed.sharing,
+            try JSONObject(parameter: "options_json", options), parsed.common, parsed.sharing,
             as: parsed.alerts.applicationID,
             stored: Device.storedEvents(in: parsed.common.stateDirectory), channel
         ) { (options, directory, channel, spool) throws(HostError) in
@@ -25,20 +25,11 @@ package enum SharedDevice {
     }
 }
 
-/// What a device's alerts need of the program that has it.
-extension SharedRole {
-    /// Opens the desktop environment's settings for notifications. Blocks for the time that takes.
-    package func openNotificationSettings() throws(HostError) {
-        try heldDevice().openNotificationSettings()
-    }
-
-    package func requireHostPresenter() throws(HostError) {
-        try heldDevice().requireHostPresenter()
-    }
-
-    private func heldDevice() throws(HostError) -> Device {
-        guard let device = kind as? Device else { throw .notHolder }
-        return device
+extension SharedRole<Device> {
+    /// The device, where this program holds it: it alone shows alerts.
+    package func held() throws(HostError) -> Device {
+        guard let kind else { throw .notHolder }
+        return kind
     }
 }
 

@@ -45,7 +45,7 @@ final class PushTokens {
             case .success(true):
                 self?.machine.gave(token, for: service)
                 self?.tellAll()
-                then(.success("{}"))
+                then(.success(.done))
             }
         }
     }
@@ -66,7 +66,7 @@ final class PushTokens {
                 if !isInUse { ended() }
                 self?.machine.tookBack(removals, of: services)
                 self?.tellAll()
-                then(.success("{}"))
+                then(.success(.done))
             }
         }
     }

@@ -10,7 +10,7 @@ import Wire
 /// monotonic milliseconds. A decision is stored before it is announced.
 struct AuthorizationPrompt {
     indirect enum Action {
-        case reply([Then], Result<String, HostError>)
+        case reply([Then], Result<HostReply, HostError>)
         /// Store it, then call ``saved(_:_:now:)``.
         case store(Save)
         case post(HostEvent)
@@ -79,7 +79,7 @@ struct AuthorizationPrompt {
     // MARK: The host
 
     mutating func request(
-        isProvisional: Bool, timeout: Int64, now: EpochMilliseconds, loopNow: UInt64, _ then: @escaping Then
+        isProvisional: Bool, timeout: CallTimeout, now: EpochMilliseconds, loopNow: UInt64, _ then: @escaping Then
     ) -> [Action] {
         let previous = machine
         let action = machine.request(provisional: isProvisional, now: now)
@@ -90,7 +90,7 @@ struct AuthorizationPrompt {
         }
         // A question that nobody waits for may have disappeared without an answer: ask again.
         let isAbandoned = waiters.isEmpty
-        waiters.add(until: loopNow &+ UInt64(clamping: timeout), then)
+        waiters.add(until: loopNow &+ timeout.milliseconds, then)
         return [.startTimer(at: waiters.nextDeadline)] + (action == .ask || isAbandoned ? ask(now) : [])
     }
 
@@ -108,7 +108,7 @@ struct AuthorizationPrompt {
     private mutating func decide(_ new: Authorization, _ now: EpochMilliseconds, _ then: Then?) -> [Action] {
         let (previous, wasAsking) = (machine, machine.isAsking)
         switch machine.decided(new, now: now) {
-        case .none: return endQuestion(nil, now) + (then.map { [.reply([$0], .success("{}"))] } ?? [])
+        case .none: return endQuestion(nil, now) + (then.map { [.reply([$0], .success(.done))] } ?? [])
         case .store(let new):
             return [.store(Save(new: new, previous: previous, next: .endQuestion(wasAsking: wasAsking, then)))]
         }
@@ -137,7 +137,7 @@ struct AuthorizationPrompt {
         case .answer(let then): actions.append(.reply([then], error.map(Result.failure) ?? answer(now)))
         case .endQuestion(let wasAsking, let then):
             if wasAsking { actions += endQuestion(error, now) }
-            if let then { actions.append(.reply([then], error.map(Result.failure) ?? .success("{}"))) }
+            if let then { actions.append(.reply([then], error.map(Result.failure) ?? .success(.done))) }
         }
         return actions
     }
@@ -147,10 +147,10 @@ struct AuthorizationPrompt {
         return [.post(HostEvent(.authorizationChanged, data: machine.current(now).json(now)))]
     }
 
-    private func answer(_ now: EpochMilliseconds) -> Result<String, HostError> {
+    private func answer(_ now: EpochMilliseconds) -> Result<HostReply, HostError> {
         let current = machine.current(now)
         if current.status == .denied { return .failure(.refused(current, now)) }
-        return .success(JSONValue.object(current.json(now)).serialized())
+        return .success(HostReply(current.json(now)))
     }
 
     // MARK: The question

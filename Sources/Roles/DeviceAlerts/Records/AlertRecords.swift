@@ -11,7 +11,7 @@ struct AlertRecords {
     enum Action {
         /// Do the work, then call ``stored(_:_:)``.
         case store(RecordWork)
-        case reply(Then, Result<String, HostError>)
+        case reply(Then, Result<HostReply, HostError>)
         case post(HostEvent)
         /// Tell the desktop whether its push was shown.
         case sendReceipt(NotificationID, isPresented: Bool, to: PeerID)
@@ -85,16 +85,16 @@ struct AlertRecords {
     mutating func stored(_ work: RecordWork, _ result: Result<RecordWork.Outcome, StoreError>) -> [Action] {
         switch (work, result) {
         case (.list(let then), .success(.alerts(let rows))):
-            return [.reply(then, .success(JSONValue.array(rows.map { .object($0.deliveredJSON) }).serialized()))]
+            return [.reply(then, .success(HostReply(.array(rows.map { .object($0.deliveredJSON) }))))]
         case (.remove(_, let isOne, let then), .success(.removed(let removed))):
             let isMissing = isOne && removed.isEmpty
-            return takeBack(removed) + [.reply(then, isMissing ? .failure(.noSuchAlert) : .success("{}"))]
+            return takeBack(removed) + [.reply(then, isMissing ? .failure(.noSuchAlert) : .success(.done))]
         case (.respond(_, let then), .success(.response(let response))):
             switch response {
             case .unknown: return [.reply(then, .failure(.noSuchAlert))]
             case .refused(let error): return [.reply(then, .failure(HostError(error)))]
             case .stored(let alert, let response, let isDisplaced):
-                return responded(alert, response, isDisplaced) + [.reply(then, .success("{}"))]
+                return responded(alert, response, isDisplaced) + [.reply(then, .success(.done))]
             }
         case (_, .success(.removed(let removed))): return takeBack(removed)
         case (.list(let then), .failure(let error)), (.remove(_, _, let then), .failure(let error)),

@@ -12,7 +12,7 @@ struct ReminderScheduler {
     indirect enum Action {
         /// Do the work, then call ``stored(_:_:)``.
         case store(ReminderWork)
-        case reply(Then, Result<String, HostError>)
+        case reply(Then, Result<HostReply, HostError>)
         /// Alerts entered the store.
         case entered(AlertJudge.Judged)
         case armClock
@@ -124,10 +124,10 @@ struct ReminderScheduler {
     private func reply(_ waiter: ReminderWork.Waiter, _ error: HostError?) -> [Action] {
         switch waiter {
         case .nobody: return []
-        case .done(let then): return [.reply(then, error.map(Result.failure) ?? .success("{}"))]
+        case .done(let then): return [.reply(then, error.map(Result.failure) ?? .success(.done))]
         case .added(let reminder, let then):
             let stored = schedule[reminder.id] ?? reminder
-            return [.reply(then, error.map(Result.failure) ?? .success(JSONValue.object(stored.json).serialized()))]
+            return [.reply(then, error.map(Result.failure) ?? .success(HostReply(stored.json)))]
         }
     }
 }

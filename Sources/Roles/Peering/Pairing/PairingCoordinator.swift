@@ -65,13 +65,13 @@ package final class PairingCoordinator<Known: PairedPeer> {
     }
 
     /// `then` gets the flow's result, or a timeout after that many milliseconds.
-    package func wait(for flow: PairingFlow, _ timeout: Int64, _ then: @escaping Then) {
-        flows.wait(for: flow, until: EventLoop.now &+ UInt64(clamping: timeout), then)
+    package func wait(for flow: PairingFlow, _ timeout: UInt64, _ then: @escaping Then) {
+        flows.wait(for: flow, until: EventLoop.now &+ timeout, then)
         arm()
     }
 
     /// Completes a flow's waiters.
-    package func finish(_ flow: PairingFlow, _ outcome: Result<String, HostError>) {
+    package func finish(_ flow: PairingFlow, _ outcome: Result<HostReply, HostError>) {
         perform(flows.finish(flow, outcome))
     }
 
@@ -90,7 +90,7 @@ package final class PairingCoordinator<Known: PairedPeer> {
             let names = asking.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
             then(.failure(HostError(.invalid, "several flows wait for confirmation; pass one of \(names)")))
         case .taken(let actions):
-            then(.success("{}"))
+            then(.success(.done))
             perform(actions)
         }
     }

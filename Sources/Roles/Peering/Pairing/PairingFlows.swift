@@ -15,7 +15,7 @@ package struct PairingFlows<Known: PairedPeer> {
         /// Call ``timerFired(_:now:)`` in so many milliseconds; replaces that flow's timer before it.
         case startTimer(PairingFlow, after: UInt64)
         case stopTimer(PairingFlow)
-        case tell([Then], Result<String, HostError>)
+        case tell([Then], Result<HostReply, HostError>)
         case emit(PairingEvent<Known>)
 
         var isGreeting: Bool { if case .emit(.sendHello) = self { true } else { false } }
@@ -106,7 +106,7 @@ extension PairingFlows {
     }
 
     /// Completes a flow's waiters.
-    package mutating func finish(_ name: PairingFlow, _ outcome: Result<String, HostError>) -> [Action] {
+    package mutating func finish(_ name: PairingFlow, _ outcome: Result<HostReply, HostError>) -> [Action] {
         for index in flows.indices where flows[index].name == name {
             let waiting = flows[index].waiters.takeAll()
             return waiting.isEmpty ? [] : [.tell(waiting, outcome)]
@@ -337,7 +337,7 @@ extension PairingFlows {
         case .report(let report):
             let reported = Action.emit(.report(report.data))
             guard let outcome = report.outcome else { return [reported] }
-            return [reported] + finish(name, outcome.map { $0.serialized() }.mapError { HostError($0) })
+            return [reported] + finish(name, outcome.map { HostReply($0) }.mapError { HostError($0) })
         }
     }
 

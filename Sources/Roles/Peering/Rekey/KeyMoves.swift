@@ -128,7 +128,7 @@ package final class KeyMoves {
                 if own?.new == begun.new, own?.timestamp == begun.timestamp { (own, self.next) = before }
                 return then(.failure(HostError(error)))
             }
-            then(.success(JSONValue.object(status).serialized()))
+            then(.success(HostReply(status)))
             handler(.changed(status))
             tell()
         }
@@ -143,7 +143,7 @@ package final class KeyMoves {
             if let error { return then(.failure(HostError(error))) }
             (own, next) = (move, nil)
             timer.stop()
-            then(.success("{}"))
+            then(.success(.done))
             handler(.changed(status))
         }
     }
@@ -215,7 +215,7 @@ package final class KeyMoves {
                 save(peers, of: peer) { _ in }
                 return then(.failure(HostError(.notFound, "no such move waits for an answer")))
             }
-            then(.success("{}"))
+            then(.success(.done))
             answer(move)
             report(move, accept ? "approved" : "declined")
         }

@@ -31,7 +31,7 @@ package enum RevocationRequest {
         database.submit { (connection) throws(StoreError) in
             JSONValue.array(try RevokedKeys(connection).all().map(\.json))
         } then: { result in
-            then(result.map { $0.serialized() }.mapError { HostError($0) })
+            then(result.map { HostReply($0) }.mapError { HostError($0) })
         }
     }
 }

@@ -71,10 +71,10 @@ private final class RelayCore {
 
     func start(_ then: Then) {
         guard !isShutDown else { return then(.failure(.closed)) }
-        guard relay == nil else { return then(.success("{}")) }
+        guard relay == nil else { return then(.success(.done)) }
         do throws(RelayError) {
             relay = try Relay.start(options, memory: memory, log: channel.relayLog)
-            then(.success("{}"))
+            then(.success(.done))
         } catch {
             then(.failure(HostError(error)))
         }
@@ -105,7 +105,7 @@ private final class RelayCore {
             "healthPort": (relay?.healthPort).map { .integer(Int64($0)) },
             "stats": relay?.statistics,
         ]
-        then(.success(state.serialized()))
+        then(.success(HostReply(state)))
     }
 }
 

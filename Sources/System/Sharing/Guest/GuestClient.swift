@@ -8,8 +8,9 @@ package import Transport
 package final class GuestClient {
     /// A call without an answer.
     package struct PendingCall {
-        package let call: HostCall
-        package let then: ReplyThen
+        package let then: Then
+        /// For the end of the connection: whether ``isRefused``.
+        package let lost: @EventLoop (Bool) -> Void
         /// The holder has said that it does not carry it out.
         package var isRefused = false
     }
@@ -56,11 +57,12 @@ package final class GuestClient {
         watch.start(after: Self.idleInterval)
     }
 
-    package func call(_ call: HostCall, then: @escaping ReplyThen) {
+    /// - Parameter lost: called instead of `then`, when ``close()`` has returned the call.
+    package func call(_ call: HostCall, then: @escaping Then, lost: @escaping @EventLoop (Bool) -> Void) {
         // It is not sent: nobody would expect it any more when it is carried out.
         if pulse.isSilent { return then(.failure(holder.silence(mayHappen: false))) }
         lastNumber &+= 1
-        calls[lastNumber] = PendingCall(call: call, then: then)
+        calls[lastNumber] = PendingCall(then: then, lost: lost)
         send(.call(number: lastNumber, call))
     }
 

@@ -13,7 +13,7 @@ package protocol GuestService: AnyObject {
     func admit(
         _ hello: GuestHello, _ session: StoredFeed.Session,
         then: @escaping @Sendable @EventLoop (Result<JSONObject, HostError>) -> Void)
-    func perform(_ call: HostCall, for session: StoredFeed.Session, then: @escaping ReplyThen)
+    func perform(_ call: HostCall, for session: StoredFeed.Session, then: @escaping Then)
     func ended(_ session: StoredFeed.Session)
 }
 
@@ -121,11 +121,11 @@ package final class HolderSocket {
             try storedEvents(for: session).finish(session.taker.name(asCopy: asCopy), source, through: through) {
                 result in
                 EventLoop.post { [weak session] in
-                    session?.answer(number, result.map { HostReply("null") })
+                    session?.answer(number, result.map { .done })
                 }
             }
         case .leave(let seen): session.seen = seen
-        case .ping: session.send(.answer(number: 0, .success(HostReply("null"))))
+        case .ping: session.send(.answer(number: 0, .success(.done)))
         }
     }
 

@@ -31,7 +31,9 @@ package enum GuestMessage: Sendable {
             guard let name = object["name"]?.string, let arguments = object["arguments"]?.array else {
                 throw HostError(.undecodable, "a call has no name or no arguments")
             }
-            self = .call(number: number, HostCall(name, arguments))
+            var call = HostCall(name, arguments)
+            call.identity = try CommandIdentity(received: object)
+            self = .call(number: number, call)
         case "take":
             let limit = Int(clamping: max(1, min(object["limit"]?.integer ?? 1, 1_024)))
             self = .take(number: number, source: try source(), limit: limit, asCopy: asCopy)
@@ -51,7 +53,8 @@ package enum GuestMessage: Sendable {
         case .call(let number, let call):
             [
                 "message": "call", "number": numbered(number), "name": .string(call.name),
-                "arguments": .array(call.arguments),
+                "arguments": .array(call.arguments), "id": call.identity.id.map(JSONValue.string),
+                "attempt": call.identity.id.map { _ in .string(call.identity.attempt.rawValue) },
             ]
         case .take(let number, let source, let limit, let asCopy):
             [
@@ -72,7 +75,7 @@ package enum GuestMessage: Sendable {
 /// How a guest introduces itself.
 package struct GuestHello: Sendable, Equatable {
     /// Holder and guest must speak the same one.
-    package static let protocolVersion: Int64 = 1
+    package static let protocolVersion: Int64 = 2
 
     package var protocolVersion = GuestHello.protocolVersion
     package var library = "\(libraryVersion)"
@@ -113,6 +116,20 @@ package struct GuestHello: Sendable, Equatable {
             "process": .integer(process), "options": .object(options), "started": .bool(isStarted),
             "yields": .bool(yields), "handed": .object(handed.rows),
         ]
+    }
+}
+
+extension CommandIdentity {
+    fileprivate init(received object: JSONObject) throws(HostError) {
+        switch object["id"] ?? .null {
+        case .null: self = .new
+        case .string(let id):
+            guard let attempt = (object["attempt"]?.string).flatMap(Attempt.init) else {
+                throw HostError(.undecodable, "a call with an id does not say which attempt it is")
+            }
+            self = try CommandIdentity(checking: id, attempt)
+        case .bool, .integer, .double, .array, .object: throw HostError(.undecodable, "a call's id is not a text")
+        }
     }
 }
 

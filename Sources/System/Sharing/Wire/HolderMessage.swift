@@ -22,7 +22,7 @@ package enum HolderMessage: Sendable {
             if let error = object["error"]?.object {
                 self = .answer(number: number, .failure(HostError(received: error)))
             } else {
-                let reply = HostReply(object["json"]?.string ?? "null", isQueued: object["queued"]?.bool ?? false)
+                let reply = HostReply(object["result"] ?? .null, isQueued: object["queued"]?.bool ?? false)
                 self = .answer(number: number, .success(reply))
             }
         case "taken":
@@ -56,9 +56,7 @@ package enum HolderMessage: Sendable {
         case .welcome(let options): return ["message": "welcome", "options": .object(options)]
         case .refused(let error): return ["message": "refused", "error": .object(error.object)]
         case .answer(let number, .success(let reply)):
-            var object: JSONObject = [
-                "message": "answer", "number": numbered(number), "json": .string(reply.json),
-            ]
+            var object: JSONObject = ["message": "answer", "number": numbered(number), "result": reply.value]
             if reply.isQueued { object["queued"] = true }
             return object
         case .answer(let number, .failure(let error)):

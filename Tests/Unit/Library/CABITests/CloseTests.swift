@@ -14,7 +14,7 @@ struct CloseTests {
             let host = Host()
             let resolve = Mutex<Then?>(nil)
             try queue.call(host.completion) { then in resolve.withLock { $0 = then } }
-            let other = Runner { resolve.withLock { $0 }?(.success("{}")) }
+            let other = Runner { resolve.withLock { $0 }?(.success(.done)) }
             queue.close(Idle())
             other.join()
             let seen = host.seen
@@ -43,14 +43,14 @@ struct CloseTests {
         try queue.call(host.completion) { then in resolve.withLock { $0 = then } }
         queue.close(Talkative { resolve.withLock { $0 }?(.failure(HostError(.pairing, "cancelled"))) })
         #expect(host.seen.statuses == [BW_E_CLOSED.rawValue])
-        #expect(throws: HostError.self) { try queue.call(host.completion) { $0(.success("{}")) } }
+        #expect(throws: HostError.self) { try queue.call(host.completion) { $0(.success(.done)) } }
     }
 
     @Test("a completion whose outcome had come keeps it")
     func outcomeBeforeClose() throws {
         let queue = try HostQueue()
         let host = Host()
-        try queue.call(host.completion) { $0(.success("{}")) }
+        try queue.call(host.completion) { $0(.success(.done)) }
         queue.close(Idle())
         #expect(host.seen.statuses == [BW_OK.rawValue])
         #expect(host.seen.destroyed == 1)

@@ -234,7 +234,7 @@ struct HostQueueTests {
     func overflowOfStates() throws {
         let (host, other) = (Host(), Host())
         try host.subscribe(queue)
-        try queue.call(other.completion) { $0(.success("{}")) }
+        try queue.call(other.completion) { $0(.success(.done)) }
         for number in 0...HostQueue.capacity { queue.post(connection(number)) }
         try queue.dispatch(from: nil)
         #expect(other.seen.statuses == [BW_OK.rawValue])
@@ -244,15 +244,15 @@ struct HostQueueTests {
     @Test("completions that nobody dispatches count as calls under way")
     func completionsAreBounded() throws {
         let host = Host()
-        for _ in 0..<HostQueue.callLimit { try queue.call(host.completion) { $0(.success("{}")) } }
-        let error = #expect(throws: HostError.self) { try queue.call(host.completion) { $0(.success("{}")) } }
+        for _ in 0..<HostQueue.callLimit { try queue.call(host.completion) { $0(.success(.done)) } }
+        let error = #expect(throws: HostError.self) { try queue.call(host.completion) { $0(.success(.done)) } }
         #expect(error?.code == .limit)
         #expect(host.seen.destroyed == 1)
         // One that waits by itself needs no room for a completion.
-        #expect(try queue.call { $0(.success("7")) } == "7")
+        #expect(try queue.call { $0(.success(HostReply(7))) }.value == 7)
         try queue.dispatch(from: nil)
         #expect(host.seen.statuses.count == HostQueue.callLimit)
-        try queue.call(host.completion) { $0(.success("{}")) }
+        try queue.call(host.completion) { $0(.success(.done)) }
     }
 
     // MARK: Pushes

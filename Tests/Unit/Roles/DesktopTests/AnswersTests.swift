@@ -28,8 +28,8 @@ struct AnswersTests {
     }
 
     private func total(of desktop: Desktop) async throws -> JSONValue? {
-        let query = try Desktop.HistoryQuery(parsing: nil)
-        return try await value { desktop.history(query, then: $0) }["total"]
+        let query = try Desktop.HistoryQuery([:])
+        return try await desktop.value(.history(query))["total"]
     }
 
     private let tea: JSONValue = ["title": "Tea", "body": ""]
@@ -63,7 +63,7 @@ struct AnswersTests {
 
         let host = RecordingHost()
         let desktop = try Bench.open(["state_dir": .string(directory)], relay: bench.url, host)
-        _ = try await value { desktop.start(then: $0) }
+        _ = try await desktop.value(.start)
         _ = try await host.event(.connectionChanged) { $0["online"] == true }
         try await device.command("notification.send", tea, id: "a", to: id)
         #expect(try await device.answer("a") == first)
@@ -120,7 +120,7 @@ struct AnswersTests {
         await bench.desktop.close()
         let host = RecordingHost()
         let desktop = try Bench.open(["state_dir": .string(directory)], relay: bench.url, host)
-        _ = try await value { desktop.start(then: $0) }
+        _ = try await desktop.value(.start)
         _ = try await host.event(.connectionChanged) { $0["online"] == true }
         try await device.command("notification.broadcast", tea, id: "p", to: id)
         #expect(try await device.answer("p")["result"]?["success"] == true)
@@ -166,13 +166,13 @@ struct AnswersTests {
     func keptTooLong() async throws {
         let bench = try await Bench()
         let (device, id) = try await bench.device()
-        bench.desktop.stop()
+        bench.desktop.perform(.stop)
         _ = try await bench.host.event(.connectionChanged) { $0["online"] == false }
         let end = EpochMilliseconds.now + 50
         try await device.seal(request("notification.send", tea, id: "k", expiresAt: end), to: id)
         // The device's clock is known but for what its frames were on their way.
         try await until("the command has expired") { EpochMilliseconds.now > end + 500 }
-        _ = try await value { bench.desktop.start(then: $0) }
+        _ = try await bench.desktop.value(.start)
         #expect(try await device.answer("k")["error"]?["data"]?["reason"] == "expired")
         #expect(try await bench.state["unread"] == 0)
         await bench.end()
@@ -198,13 +198,13 @@ struct AnswersTests {
         let bench = try await Bench()
         let (device, id) = try await bench.device()
         let (other, _) = try await bench.device()
-        let registry = try await value { bench.desktop.permissions(then: $0) }
+        let registry = try await bench.desktop.value(.permissions)
         #expect(registry["skills"]?.array?.first?["name"] == "notification")
         #expect(registry["skills"]?.array?.first?["risk"] == "mutating")
         #expect(registry["skills"]?.array?.first?["methods"]?["notification.getHistory"] == "safe")
         #expect(registry["devices"]?.array?.map { $0["allowed"]?["notification"] } == ["mutating", "mutating"])
 
-        _ = try await value { bench.desktop.allow(.upTo(.safe), "notification", to: device.id, then: $0) }
+        _ = try await bench.desktop.value(.allow(.upTo(.safe), skill: "notification", to: device.id))
         try await device.command("notification.send", tea, id: "1", to: id)
         #expect(try await device.answer("1")["error"]?["code"] == -32001)
         try await device.command("notification.getUnreadCount", id: "2", to: id)
@@ -212,19 +212,19 @@ struct AnswersTests {
         try await other.command("notification.send", tea, id: "1", to: id)
         #expect(try await other.answer("1")["result"]?["success"] == true)
         #expect(
-            await outcome { bench.desktop.allow(.nothing, "notification", to: "nobody", then: $0) }.error?.code
+            await bench.desktop.outcome(.allow(.nothing, skill: "notification", to: "nobody")).error?.code
                 == .notFound)
         #expect(
-            await outcome { bench.desktop.allow(.nothing, "nothing", to: device.id, then: $0) }.error?.code == .notFound
+            await bench.desktop.outcome(.allow(.nothing, skill: "nothing", to: device.id)).error?.code == .notFound
         )
 
-        _ = try await value { bench.desktop.enable("notification", false, then: $0) }
+        _ = try await bench.desktop.value(.enableSkill("notification", false))
         try await other.command("notification.getUnreadCount", id: "2", to: id)
         #expect(try await other.answer("2")["error"]?["code"] == -32001)
-        #expect(await outcome { bench.desktop.enable("x", false, then: $0) }.error?.code == .notFound)
-        _ = try await value { bench.desktop.enable("notification", true, then: $0) }
+        #expect(await bench.desktop.outcome(.enableSkill("x", false)).error?.code == .notFound)
+        _ = try await bench.desktop.value(.enableSkill("notification", true))
 
-        _ = try await value { bench.desktop.unpair(device.id, then: $0) }
+        _ = try await bench.desktop.value(.unpair(device.id))
         await device.acknowledge(try await bench.offer())
         _ = try await device.body("pairing:confirmation")
         try await device.command("notification.send", tea, id: "3", to: id)
@@ -241,13 +241,13 @@ struct AnswersTests {
         try await device.command("notification.send", tea, id: "old", to: id)
         _ = try await device.answer("old")
         await bench.desktop.core.makeHistoryOld()
-        bench.desktop.stop()
-        _ = try await value { bench.desktop.start(then: $0) }
+        bench.desktop.perform(.stop)
+        _ = try await bench.desktop.value(.start)
         #expect(try await bench.state["unread"] == 1)
         await bench.desktop.close()
         let host = RecordingHost()
         let desktop = try Bench.open(["state_dir": .string(directory)], relay: bench.url, host)
-        _ = try await value { desktop.start(then: $0) }
+        _ = try await desktop.value(.start)
         _ = try await host.event(.unreadChanged) { $0["unread"] == 0 }
         await desktop.close()
         await bench.relay.stop()

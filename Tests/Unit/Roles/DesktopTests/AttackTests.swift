@@ -87,7 +87,7 @@ struct AttackTests {
         _ = try await device.body("pairing:confirmation")
         #expect(try await bench.devices.map { $0["id"] } == [.string(device.id)])
         #expect(try await bench.counter("droppedAcks") == 3_000)
-        #expect(await outcome { bench.desktop.confirm(nil, true, then: $0) }.error?.code == .notFound)
+        #expect(await bench.desktop.outcome(.confirm(nil, accept: true)).error?.code == .notFound)
         await bench.end()
     }
 
@@ -104,7 +104,7 @@ struct AttackTests {
                     "deviceInfo": ["deviceId": "i", "name": .string(name), "platform": "ios"], "timestamp": 1,
                 ])
             let asked = try await bench.host.event(.pairingChanged) { $0["state"] == "acked" }
-            _ = try await value { bench.desktop.confirm(.offer, true, then: $0) }
+            _ = try await bench.desktop.value(.confirm(.offer, accept: true))
             _ = try await bench.host.event(.pairingChanged) { $0["state"] == "paired" }
             for seen in [asked["device"]?["name"], try await bench.devices.first?["name"]] {
                 let text = try #require(seen?.string)

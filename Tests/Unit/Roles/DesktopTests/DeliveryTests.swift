@@ -91,13 +91,13 @@ struct DeliveryTests {
         await bench.desktop.close()
         let host = RecordingHost()
         let again = try Bench.open(["state_dir": .string(directory)], relay: bench.url, host)
-        _ = try await value { again.start(then: $0) }
+        _ = try await again.value(.start)
         // It does not wait for a hello: the device has not been away.
         #expect(try await seq(device) == 1)
         _ = try await device.say("bellwire:ack", ["pushSeq": 1], to: desktop)
         try await settle(device, desktop)
-        let notice = try Desktop.Notice(parsing: #"{"title":"B"}"#)
-        async let notified = value { again.notify(notice, timeout: 10_000, then: $0) }
+        let notice = try Desktop.Notice(JSONObject(#"{"title":"B"}"#))
+        async let notified = again.value(.notify(notice, 10_000))
         #expect(try await seq(device) == 2)
         _ = try await device.say("bellwire:ack", ["pushSeq": 2], to: desktop)
         #expect(try await notified["deliveredCount"] == 1)

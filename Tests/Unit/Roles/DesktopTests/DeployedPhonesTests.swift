@@ -17,7 +17,7 @@ struct DeployedPhonesTests {
         await bench.end()
         // Its own relay comes first, and nothing is named twice.
         let home = try Bench.open(["relay": ["listen": "127.0.0.1:0"]], relay: nil, RecordingHost())
-        let shown = try await value { home.offer(timeout: 10_000, then: $0) }
+        let shown = try await home.value(.offer(10_000))
         let code = try JSONValue(parsing: try #require(shown["payload"]?.string))
         #expect(code["signalingUrl"]?.string?.hasPrefix("ws://127.0.0.1:") == true && code["relayUrl"] == nil)
         await home.close()

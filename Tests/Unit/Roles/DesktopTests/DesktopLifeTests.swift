@@ -23,24 +23,24 @@ struct DesktopLifeTests {
 
         let host = RecordingHost()
         let desktop = try Bench.open(["state_dir": .string(directory)], relay: bench.url, host)
-        let state = try await value { desktop.state(then: $0) }
+        let state = try await desktop.value(.state)
         #expect(state["id"] == id && state["unread"] == 1 && state["started"] == false)
-        let query = try Desktop.HistoryQuery(parsing: nil)
-        let history = try await value { desktop.history(query, then: $0) }
+        let query = try Desktop.HistoryQuery([:])
+        let history = try await desktop.value(.history(query))
         #expect(history["notifications"]?.array?.map { $0["title"] } == ["Before"])
-        _ = try await value { desktop.start(then: $0) }
-        _ = try await value { desktop.start(then: $0) }
+        _ = try await desktop.value(.start)
+        _ = try await desktop.value(.start)
         _ = try await host.event(.connectionChanged) { $0["online"] == true }
-        let notice = try Desktop.Notice(parsing: #"{"title":"After"}"#)
-        async let notified = value { desktop.notify(notice, timeout: 10_000, then: $0) }
+        let notice = try Desktop.Notice(JSONObject(#"{"title":"After"}"#))
+        async let notified = desktop.value(.notify(notice, 10_000))
         // The first one was the phone's own.
         for title in ["Before", "After"] {
             #expect(try await phone.peer.payload("chainlesschain:event")["payload"]?["title"] == .string(title))
         }
         #expect(try await notified["deliveredCount"] == 1)
-        desktop.stop()
-        desktop.stop()
-        #expect(try await value { desktop.state(then: $0) }["started"] == false)
+        desktop.perform(.stop)
+        desktop.perform(.stop)
+        #expect(try await desktop.value(.state)["started"] == false)
         await desktop.close()
         await bench.relay.stop()
     }
@@ -49,16 +49,16 @@ struct DesktopLifeTests {
     func ownRelay() async throws {
         let host = RecordingHost()
         let desktop = try Bench.open(["relay": ["listen": "127.0.0.1:0"]], relay: nil, host)
-        let offer = try await value { desktop.offer(timeout: 10_000, then: $0) }
+        let offer = try await desktop.value(.offer(10_000))
         let code = try JSONValue(parsing: try #require(offer["payload"]?.string))
         let device = try await SealedPeer.register(at: try #require(code["signalingUrl"]?.string))
         await device.acknowledge(code)
         _ = try await device.body("pairing:confirmation")
-        let notice = try Desktop.Notice(parsing: #"{"title":"Tea"}"#)
-        async let notified = value { desktop.notify(notice, timeout: 10_000, then: $0) }
+        let notice = try Desktop.Notice(JSONObject(#"{"title":"Tea"}"#))
+        async let notified = desktop.value(.notify(notice, 10_000))
         #expect(try await device.body("chainlesschain:event")["payload"]?["title"] == "Tea")
         #expect(try await notified["deliveredCount"] == 1)
-        #expect(try await value { desktop.state(then: $0) }["relay"]?["port"]?.integer ?? 0 > 0)
+        #expect(try await desktop.value(.state)["relay"]?["port"]?.integer ?? 0 > 0)
         await device.stop()
         await desktop.close()
     }
@@ -73,17 +73,17 @@ struct DesktopLifeTests {
             let desktop = try Bench.open(
                 ["state_dir": .string(directory), "relay": ["listen": "127.0.0.1:0"]], relay: nil, host)
             #expect(files.allSatisfy { FileManager.default.fileExists(atPath: $0) })
-            let offer = try await value { desktop.offer(timeout: 10_000, then: $0) }
+            let offer = try await desktop.value(.offer(10_000))
             let code = try JSONValue(parsing: try #require(offer["payload"]?.string))
             let url = try #require(code["signalingUrl"]?.string)
             let id = try #require(code["pcPeerId"]?.string)
             // The desktop has proved its own: who does not prove it never gets it, not even when it has just come again.
             if round == 2 { await #expect(throws: (any Error).self) { try await RawPeer.claim(id, at: url) } }
-            desktop.stop()
+            desktop.perform(.stop)
             await desktop.close()
         }
         let inMemory = try Bench.open(["relay": ["listen": "127.0.0.1:0"]], relay: nil, RecordingHost())
-        _ = try await value { inMemory.start(then: $0) }
+        _ = try await inMemory.value(.start)
         await inMemory.close()
         let elsewhere = try Bench.open(
             [
@@ -113,11 +113,11 @@ struct DesktopLifeTests {
                 ],
                 "signaling_url": .string(isNamed ? "ws://localhost:\(port)" : "ws://desk.example.org:9001"),
             ], relay: nil, host)
-        let offer = try await value { desktop.offer(timeout: 10_000, then: $0) }
+        let offer = try await desktop.value(.offer(10_000))
         let code = try JSONValue(parsing: try #require(offer["payload"]?.string))
         let named = try #require(code["signalingUrl"]?.string)
         #expect(named.hasPrefix(isNamed ? "ws://localhost" : "ws://desk.example.org"))
-        let bound = try #require(try await value { desktop.state(then: $0) }["relay"]?["port"]?.integer)
+        let bound = try #require(try await desktop.value(.state)["relay"]?["port"]?.integer)
         let device = try await SealedPeer.register(at: isNamed ? named : "ws://127.0.0.1:\(bound)")
         await device.acknowledge(code)
         _ = try await device.body("pairing:confirmation")
@@ -129,15 +129,15 @@ struct DesktopLifeTests {
     func cannotStart() async throws {
         let bench = try await Bench()
         let without = try Bench.open(relay: nil, RecordingHost())
-        let error = await outcome { without.start(then: $0) }.error
+        let error = await without.outcome(.start).error
         #expect(error?.code == .invalid && error?.message.contains("\"relay\"") == true)
-        #expect(await outcome { without.offer(timeout: 1_000, then: $0) }.error?.code == .invalid)
+        #expect(await without.outcome(.offer(1_000)).error?.code == .invalid)
         await without.close()
         let occupant = try await LoopbackRelay()
         let port = await occupant.port
         let second = try Bench.open(["relay": ["listen": .string("127.0.0.1:\(port)")]], relay: nil, RecordingHost())
-        #expect(await outcome { second.start(then: $0) }.error?.code == .network)
-        #expect(try await value { second.state(then: $0) }["started"] == false)
+        #expect(await second.outcome(.start).error?.code == .network)
+        #expect(try await second.value(.state)["started"] == false)
         await second.close()
         await occupant.stop()
         await bench.end()
@@ -152,18 +152,18 @@ struct DesktopLifeTests {
         await relay.stop()
         let host = RecordingHost()
         let desktop = try Bench.open(relay: url, host)
-        func offer(_ timeout: Int64) async -> HostError? {
-            await outcome { desktop.offer(timeout: timeout, then: $0) }.error
+        func offer(_ timeout: CallTimeout) async -> HostError? {
+            await desktop.outcome(.offer(timeout)).error
         }
         let late = await offer(100)
         #expect(late?.code == .offline && late?.message.contains("in time") == true)
         async let cancelled = offer(10_000)
         try await waits(desktop)
-        desktop.cancel(.offer)
+        desktop.perform(.cancel(.offer))
         #expect(await cancelled?.code == .pairing)
         async let stopped = offer(10_000)
         try await waits(desktop)
-        desktop.stop()
+        desktop.perform(.stop)
         #expect(await stopped?.code == .offline)
         async let closed = offer(10_000)
         try await waits(desktop)
@@ -188,10 +188,10 @@ struct DesktopLifeTests {
         await bench.desktop.close()
         #expect(try await notified.error?.code == .closed)
         #expect(try await bench.notify(#"{"title":"Late"}"#).error?.code == .closed)
-        let query = try Desktop.HistoryQuery(parsing: nil)
-        #expect(await outcome { bench.desktop.history(query, then: $0) }.error?.code == .closed)
+        let query = try Desktop.HistoryQuery([:])
+        #expect(await bench.desktop.outcome(.history(query)).error?.code == .closed)
         let again = try Bench.open(["state_dir": .string(directory)], relay: bench.url, RecordingHost())
-        #expect(try await value { again.history(query, then: $0) }["total"] == 1)
+        #expect(try await again.value(.history(query))["total"] == 1)
         await again.close()
         await bench.relay.stop()
     }

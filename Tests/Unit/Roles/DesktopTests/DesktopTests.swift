@@ -35,13 +35,13 @@ struct Bench {
         return try Desktop.open(JSONValue.object(all).serialized(), host.channel, links: BenchRelay.links).0
     }
 
-    var state: JSONValue { get async throws { try await value { desktop.state(then: $0) } } }
+    var state: JSONValue { get async throws { try await desktop.value(.state) } }
 
     func counter(_ name: String) async throws -> Int64? { try await state["counters"]?[name]?.integer }
 
     /// The payload of a new offer.
     func offer() async throws -> JSONValue {
-        let offer = try await value { desktop.offer(timeout: 10_000, then: $0) }
+        let offer = try await desktop.value(.offer(10_000))
         return try JSONValue(parsing: try #require(offer["payload"]?.string))
     }
 
@@ -62,14 +62,14 @@ struct Bench {
     func phone(_ did: String, platform: String) async throws -> Phone {
         let phone = try await ack(try await offer(), did, platform: platform)
         _ = try await host.event(.pairingChanged) { $0["state"] == "acked" && $0["confirm"] == true }
-        _ = try await value { desktop.confirm(.offer, true, then: $0) }
+        _ = try await desktop.value(.confirm(.offer, accept: true))
         _ = try await host.event(.pairingChanged) { $0["state"] == "paired" }
         return phone
     }
 
     func notify(_ params: String, timeout: Int64 = 10_000) async throws -> Result<JSONValue, HostError> {
-        let notice = try Desktop.Notice(parsing: params)
-        return await outcome { desktop.notify(notice, timeout: timeout, then: $0) }
+        let notice = try Desktop.Notice(JSONObject(params))
+        return await desktop.outcome(.notify(notice, try CallTimeout(timeout)))
     }
 
     func end() async {

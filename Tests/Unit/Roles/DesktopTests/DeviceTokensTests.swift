@@ -108,7 +108,7 @@ import Wire
 @Suite(.timeLimit(.minutes(1)))
 struct TokenStatementTests {
     private func tokens(_ desktop: Desktop) async throws -> [JSONValue] {
-        try await value { desktop.tokens(then: $0) }.array ?? []
+        try await desktop.value(.tokens).array ?? []
     }
 
     private func token(_ hex: String, _ device: String = "linux-1") -> JSONValue {

@@ -26,7 +26,7 @@ struct NodeRelayTests {
 
         /// Pairs an iOS phone with literal frames. On the public relay a phone writes its own `from`.
         func pair(as did: String = iOS, _ platform: String = "ios") async throws -> (phone: RawPeer, desktop: String) {
-            let offer = try await value { desktop.offer(timeout: 10_000, then: $0) }
+            let offer = try await desktop.value(.offer(10_000))
             let code = try JSONValue(parsing: try #require(offer["payload"]?.string))
             let id = try #require(code["pcPeerId"]?.string)
             let phone = try await RawPeer.register(did, at: url)
@@ -37,14 +37,14 @@ struct NodeRelayTests {
                     "name":"My phone","platform":"\(platform)"},"timestamp":1735689600000}}
                     """)
             _ = try await host.event(.pairingChanged) { $0["state"] == "acked" && $0["confirm"] == true }
-            _ = try await value { desktop.confirm(.offer, true, then: $0) }
+            _ = try await desktop.value(.confirm(.offer, accept: true))
             _ = try await host.event(.pairingChanged) { $0["state"] == "paired" }
             return (phone, id)
         }
 
         func notify(_ title: String) async throws -> JSONValue {
-            let notice = try Desktop.Notice(parsing: #"{"title":"\#(title)"}"#)
-            return try await value { desktop.notify(notice, timeout: 10_000, then: $0) }
+            let notice = try Desktop.Notice(JSONObject(#"{"title":"\#(title)"}"#))
+            return try await desktop.value(.notify(notice, 10_000))
         }
 
         func connected() async throws {
@@ -78,7 +78,7 @@ struct NodeRelayTests {
         try await until("the phone has left") { await !home.relay.isListed(iOS) }
 
         // While the desktop is away, the phone speaks and leaves: the relay delivers that as if it were live.
-        home.desktop.stop()
+        home.desktop.perform(.stop)
         try await until("the desktop has left") { await !home.relay.isListed(desktop) }
         let passing = try await RawPeer.register(iOS, at: home.url)
         await passing.send(text: Self.heartbeat(to: desktop))
@@ -86,7 +86,7 @@ struct NodeRelayTests {
         await passing.close()
         try await until("the phone has left") { await !home.relay.isListed(iOS) }
         #expect(await home.relay.stored(for: desktop).count == 1)
-        _ = try await value { home.desktop.start(then: $0) }
+        _ = try await home.desktop.value(.start)
         try await until("what was stored is there") { await home.relay.stored(for: desktop).isEmpty }
 
         for title in ["1", "2"] { #expect(try await home.notify(title)["failedCount"] == 1) }
@@ -104,7 +104,7 @@ struct NodeRelayTests {
         let titles = pushes.compactMap(Self.title)
         #expect(titles.count == 61 && Set(titles).count == 61 && titles.last == "last")
         #expect(Array(titles.prefix(3)) == ["1", "2", "3"])
-        let state = try await value { home.desktop.state(then: $0) }
+        let state = try await home.desktop.value(.state)
         #expect(state["counters"]?["unknownSenders"] == 0, "probes are nobody's")
         await again.close()
         await home.end()
@@ -143,9 +143,9 @@ struct NodeRelayTests {
         let (phone, desktop) = try await home.pair(as: key.did, "android")
         let warning = try await home.host.event(.problem)
         #expect(warning["code"] == "forgeable_relay")
-        let state = try await value { home.desktop.state(then: $0) }
+        let state = try await home.desktop.value(.state)
         #expect(state["connection"]?.array?.first?["forgeable"] == true)
-        let listed = try await value { home.desktop.devices(then: $0) }
+        let listed = try await home.desktop.value(.devices)
         #expect(listed.array?.first?["forgeable"] == true)
 
         // The thief knows both ids. On the desktop app's relay it registers none.
@@ -186,15 +186,15 @@ struct NodeRelayTests {
         let home = try await Home(program)
         let (phone, desktop) = try await home.pair(as: android, "android")
         try await until("the relay is known") {
-            try await value { home.desktop.state(then: $0) }["connection"]?.array?.first?["forgeable"] == false
+            try await home.desktop.value(.state)["connection"]?.array?.first?["forgeable"] == false
         }
-        #expect(try await value { home.desktop.devices(then: $0) }.array?.first?["forgeable"] == nil)
+        #expect(try await home.desktop.value(.devices).array?.first?["forgeable"] == nil)
         let thief = try await RawPeer.register("thief", at: home.url)
         await thief.send(text: Self.request("stolen", "notification.clearAll", from: android, to: desktop))
         try await thief.settle()
         await phone.send(text: Self.request("own", "notification.send", from: android, to: desktop))
         #expect(try await Self.answer("own", to: phone)["result"]?["success"] == true)
-        let state = try await value { home.desktop.state(then: $0) }
+        let state = try await home.desktop.value(.state)
         #expect(state["counters"]?["unknownSenders"] == 1 && state["counters"]?["refusedCommands"] == 0)
         await thief.close()
         await phone.close()
@@ -206,7 +206,7 @@ struct NodeRelayTests {
         arguments: [NodeRelay.Program.standAlone, .standAlone2, .desktopApp, .publicRelay])
     func typedCode(at program: NodeRelay.Program) async throws {
         let home = try await Home(program, ["legacy": "all"])
-        let shown = try await value { home.desktop.code(timeout: 10_000, then: $0) }
+        let shown = try await home.desktop.value(.code(10_000))
         let code = String(try #require(shown["code"]?.string).prefix(6))
         let phone = try await RawPeer.register(iOS, at: home.url)
         await phone.send(
@@ -216,7 +216,7 @@ struct NodeRelayTests {
                 "timestamp":1735689600000}}
                 """)
         _ = try await home.host.event(.pairingChanged) { $0["state"] == "acked" && $0["confirm"] == true }
-        _ = try await value { home.desktop.confirm(nil, true, then: $0) }
+        _ = try await home.desktop.value(.confirm(nil, accept: true))
         _ = try await phone.frame { $0["payload"]?["type"] == "chainlesschain:ice:config" }
         let confirmation = try await phone.frame { $0["payload"]?["type"] == "pairing:confirmation" }
         #expect(confirmation["type"] == "message" && confirmation["payload"]?["pairingCode"] == .string(code))
@@ -230,8 +230,8 @@ struct NodeRelayTests {
         let home = try await Home(.standAlone2)
         let (phone, desktop) = try await home.pair()
         for number in 1...130 {
-            let notice = try Desktop.Notice(parsing: #"{"title":"\#(number)"}"#)
-            home.desktop.notify(notice, timeout: 10_000) { _ in }
+            let notice = try Desktop.Notice(JSONObject(#"{"title":"\#(number)"}"#))
+            home.desktop.perform(.notify(notice, 10_000))
         }
         try await until("all pushes have come", within: 40_000) {
             await phone.waitingFrames.contains { Self.isPush($0) && Self.title($0) == "130" }

@@ -13,11 +13,11 @@ import Wire
 @Suite(.timeLimit(.minutes(1)))
 struct ScanTests {
     private func scan(_ bench: Bench, _ text: String) async -> Result<JSONValue, HostError> {
-        await outcome { bench.desktop.scan(text, then: $0) }
+        await bench.desktop.outcome(.scan(text))
     }
 
     private func online(_ bench: Bench) async throws {
-        _ = try await value { bench.desktop.start(then: $0) }
+        _ = try await bench.desktop.value(.start)
         if try await bench.state["connection"]?.array?.first?["state"] == "online" { return }
         _ = try await bench.host.event(.connectionChanged) { $0["online"] == true }
     }
@@ -32,7 +32,7 @@ struct ScanTests {
         let shown = try await scan(bench, device.offer("012345", secret: secret)).get()
         #expect(shown["id"] == .string(device.id) && shown["name"] == "My phone" && shown["secure"] == true)
         _ = try await bench.host.event(.pairingChanged) { $0["flow"] == "scan" && $0["state"] == "confirming" }
-        _ = try await value { bench.desktop.confirm(nil, true, then: $0) }
+        _ = try await bench.desktop.value(.confirm(nil, accept: true))
         let confirmation = try await device.body("pairing:confirmation")
         let mac = try #require(confirmation["bw"]?["mac"]?.string)
         let time = try #require(confirmation["timestamp"]?.integer)
@@ -65,7 +65,7 @@ struct ScanTests {
             "platform":"ios"},"timestamp":\(EpochMilliseconds.now)}
             """
         #expect(try await scan(bench, code).get()["secure"] == false)
-        _ = try await value { bench.desktop.confirm(.scan, true, then: $0) }
+        _ = try await bench.desktop.value(.confirm(.scan, accept: true))
         let confirmation = try await phone.payload("pairing:confirmation")
         #expect(confirmation["pairingCode"] == "123456" && confirmation["bw"] == nil)
         _ = try await bench.host.event(.pairingChanged) { $0["state"] == "paired" }
@@ -84,13 +84,13 @@ struct ScanTests {
         #expect(await reason(device.offer("123456", secret: .random(), since: 1)) == "expired")
         #expect(await reason(device.offer("123456", secret: nil)) == "not_secure")
         _ = try await scan(bench, device.offer("123456", secret: .random())).get()
-        _ = try await value { bench.desktop.confirm(.scan, false, then: $0) }
+        _ = try await bench.desktop.value(.confirm(.scan, accept: false))
         let failed = try await bench.host.event(.pairingChanged) { $0["reason"] == "rejected" }
         #expect(failed["flow"] == "scan" && failed["state"] == "failed")
         _ = try await scan(bench, device.offer("123456", secret: .random())).get()
-        bench.desktop.cancel(.scan)
+        bench.desktop.perform(.cancel(.scan))
         _ = try await bench.host.event(.pairingChanged) { $0["state"] == "cancelled" }
-        #expect(await outcome { bench.desktop.confirm(.scan, true, then: $0) }.error?.code == .notFound)
+        #expect(await bench.desktop.outcome(.confirm(.scan, accept: true)).error?.code == .notFound)
         #expect(try await bench.devices.isEmpty)
         await bench.end()
     }

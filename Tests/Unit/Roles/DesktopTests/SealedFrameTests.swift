@@ -37,13 +37,13 @@ struct SealedFrameTests {
 
         let host = RecordingHost()
         let desktop = try Bench.open(["state_dir": .string(directory)], relay: bench.url, host)
-        _ = try await value { desktop.start(then: $0) }
+        _ = try await desktop.value(.start)
         _ = try await host.event(.connectionChanged) { $0["online"] == true }
         await device.send(sent, to: id)
         await device.send(odd, to: id)
         try await device.command("notification.getUnreadCount", id: "c", to: id)
         #expect(try await device.answer("c")["result"]?["count"] == 1)
-        #expect(try await value { desktop.state(then: $0) }["counters"]?["replayed"] == 2)
+        #expect(try await desktop.value(.state)["counters"]?["replayed"] == 2)
         try await device.seal(["type": "last:one"], to: id)
         #expect(try await host.event(.command)["type"] == "last:one")
         await desktop.close()
@@ -60,7 +60,7 @@ struct SealedFrameTests {
         for _ in 1...2 {
             let desktop = try Bench.open(["state_dir": .string(directory)], relay: bench.url, RecordingHost())
             #expect(await desktop.core.knownPeers == 1)
-            _ = await outcome { desktop.unpair(device.id, then: $0) }
+            _ = await desktop.outcome(.unpair(device.id))
             await desktop.close()
         }
         await bench.relay.stop()
@@ -90,11 +90,11 @@ struct SealedFrameTests {
     func away() async throws {
         let bench = try await Bench()
         let (device, id) = try await bench.device()
-        bench.desktop.stop()
+        bench.desktop.perform(.stop)
         _ = try await bench.host.event(.connectionChanged) { $0["online"] == false }
         try await device.command("notification.send", send, id: "away", to: id)
         await #expect(throws: (any Error).self) { try await RawPeer.claim(id, at: bench.url) }
-        _ = try await value { bench.desktop.start(then: $0) }
+        _ = try await bench.desktop.value(.start)
         #expect(try await device.answer("away")["result"]?["success"] == true)
         #expect(try await bench.state["unread"] == 1)
         _ = try await device.body("chainlesschain:event")
@@ -164,7 +164,7 @@ struct SealedFrameTests {
         let answer = try await device.plain("chainlesschain:command:response")["payload"]?.string
         #expect(try JSONValue(parsing: try #require(answer))["error"]?["code"] == -32001)
         #expect(try await bench.state["unread"] == 0)
-        #expect(await outcome { bench.desktop.unpair(device.id, then: $0) }.error?.code == .notFound)
+        #expect(await bench.desktop.outcome(.unpair(device.id)).error?.code == .notFound)
         let notified = try await bench.notify(#"{"title":"Tea"}"#).get()
         #expect(notified["deliveredCount"] == 0)
         await bench.end()
@@ -176,7 +176,7 @@ struct SealedFrameTests {
         let (device, id) = try await bench.device()
         let sent = try await device.command("notification.send", send, id: "a", to: id)
         _ = try await device.answer("a")
-        _ = try await value { bench.desktop.unpair(device.id, then: $0) }
+        _ = try await bench.desktop.value(.unpair(device.id))
         await device.acknowledge(try await bench.offer())
         _ = try await device.body("pairing:confirmation")
         await device.send(sent, to: id)
@@ -209,7 +209,7 @@ struct SealedFrameTests {
         _ = try await first.answer("c")
         #expect(try await bench.devices.count == 3)
 
-        _ = try await value { bench.desktop.clear(then: $0) }
+        _ = try await bench.desktop.value(.unpairAll)
         _ = try await first.body("bellwire:unpair")
         _ = try await second.body("bellwire:unpair")
         #expect(try await bench.devices.isEmpty)
@@ -224,7 +224,7 @@ struct SealedFrameTests {
         let bench = try await Bench(["state_dir": .string(directory)])
         let (device, _) = try await bench.device()
         func rename(_ id: String, _ name: String) async -> HostError? {
-            await outcome { bench.desktop.rename(id, to: name, then: $0) }.error
+            await bench.desktop.outcome(.rename(id, to: name)).error
         }
         #expect(await rename(device.id, "Kitchen") == nil)
         _ = try await bench.host.event(.peersChanged) { $0["devices"]?.array?.first?["name"] == "Kitchen" }
@@ -233,7 +233,7 @@ struct SealedFrameTests {
         #expect(await rename("nobody", "x")?.code == .notFound)
         await bench.desktop.close()
         let again = try Bench.open(["state_dir": .string(directory)], relay: bench.url, RecordingHost())
-        #expect(try await value { again.devices(then: $0) }.array?.map { $0["name"] } == ["Kitchen"])
+        #expect(try await again.value(.devices).array?.map { $0["name"] } == ["Kitchen"])
         await again.close()
         await bench.relay.stop()
     }

@@ -23,7 +23,7 @@ extension Bench {
     }
 
     var devices: [JSONValue] {
-        get async throws { try await value { desktop.devices(then: $0) }.array ?? [] }
+        get async throws { try await desktop.value(.devices).array ?? [] }
     }
 }
 
@@ -85,20 +85,20 @@ struct SealedOfferTests {
     @Test("with confirm a device that has proved itself waits for the user as well; no is told to it, sealed")
     func confirm() async throws {
         let bench = try await Bench(["confirm": true])
-        #expect(await outcome { bench.desktop.confirm(nil, true, then: $0) }.error?.code == .notFound)
+        #expect(await bench.desktop.outcome(.confirm(nil, accept: true)).error?.code == .notFound)
         let offer = try await bench.offer()
         #expect(offer["bw"]?["confirm"] == true)
         let declined = try await SealedPeer.register(at: bench.url)
         await declined.acknowledge(offer)
         let asked = try await bench.host.event(.pairingChanged) { $0["state"] == "acked" }
         #expect(asked["confirm"] == true && asked["device"]?["name"] == "My phone")
-        _ = try await value { bench.desktop.confirm(nil, false, then: $0) }
+        _ = try await bench.desktop.value(.confirm(nil, accept: false))
         _ = try await declined.body("pairing:reject")
         #expect(try await bench.devices.isEmpty)
         let accepted = try await SealedPeer.register(at: bench.url)
         await accepted.acknowledge(try await bench.offer())
         _ = try await bench.host.event(.pairingChanged) { $0["state"] == "acked" }
-        _ = try await value { bench.desktop.confirm(.offer, true, then: $0) }
+        _ = try await bench.desktop.value(.confirm(.offer, accept: true))
         _ = try await accepted.body("pairing:confirmation")
         #expect(await accepted.allPlain.isEmpty)
         await bench.end()
@@ -111,12 +111,12 @@ struct SealedOfferTests {
         let asked = try await bench.host.event(.pairingChanged) { $0["state"] == "acked" }
         #expect(asked["confirm"] == true && asked["device"]?["name"] == "My phone" && asked["expiresAt"] != nil)
         #expect(try await bench.state["offer"]?["state"] == "acked")
-        _ = try await value { bench.desktop.confirm(nil, false, then: $0) }
+        _ = try await bench.desktop.value(.confirm(nil, accept: false))
         _ = try await declined.peer.payload("pairing:reject")
         #expect(try await bench.state["offer"]?["state"] == "displaying")
         let phone = try await bench.ack(try await bench.offer(), android, platform: "android")
         _ = try await bench.host.event(.pairingChanged) { $0["state"] == "acked" }
-        _ = try await value { bench.desktop.confirm(.offer, true, then: $0) }
+        _ = try await bench.desktop.value(.confirm(.offer, accept: true))
         _ = try await phone.peer.payload("chainlesschain:ice:config")
         #expect(try await bench.devices.map { $0["id"] } == [.string(android)])
         #expect(try await bench.devices.first?["secure"] == false)
@@ -129,7 +129,7 @@ struct SealedOfferTests {
         let offer = try await bench.offer()
         let declined = try await bench.ack(offer, iOS, platform: "ios")
         _ = try await bench.host.event(.pairingChanged) { $0["state"] == "acked" }
-        _ = try await value { bench.desktop.confirm(nil, false, then: $0) }
+        _ = try await bench.desktop.value(.confirm(nil, accept: false))
         _ = try await declined.peer.payload("pairing:reject")
         _ = try await bench.host.event(.pairingChanged) { $0["flow"] == "offer" && $0["state"] == "displaying" }
         let device = try await SealedPeer.register(at: bench.url)
@@ -161,7 +161,7 @@ struct SealedOfferTests {
         let code = try #require(first["code"]?.string)
         await device.sendPlain(device.ack(code, of: desktop, secret: nil, name: "Before"), to: desktop)
         _ = try await bench.host.event(.pairingChanged) { $0["state"] == "acked" }
-        _ = try await value { bench.desktop.confirm(nil, true, then: $0) }
+        _ = try await bench.desktop.value(.confirm(nil, accept: true))
         _ = try await device.plain("chainlesschain:ice:config")
         #expect(try await bench.devices.first?["secure"] == false)
         await device.acknowledge(try await bench.offer())
@@ -181,7 +181,7 @@ struct SealedOfferTests {
         #expect(try await bench.devices.map { $0["name"] } == ["My phone"])
         #expect(try await bench.devices.first?["pairedAt"] == record?["pairedAt"])
         #expect(try await bench.counter("plainOfSecure") == 3)
-        #expect(await outcome { bench.desktop.confirm(nil, true, then: $0) }.error?.code == .notFound)
+        #expect(await bench.desktop.outcome(.confirm(nil, accept: true)).error?.code == .notFound)
         #expect(await device.allPlain.isEmpty)
         await bench.end()
     }
@@ -198,7 +198,7 @@ struct SealedOfferTests {
         let device = try await SealedPeer.register(at: bench.url)
         await device.acknowledge(first)
         _ = try await bench.host.event(.pairingChanged) { $0["state"] == "acked" }
-        async let second = value { bench.desktop.offer(timeout: 10_000, then: $0) }
+        async let second = bench.desktop.value(.offer(10_000))
         try await until("the second offer waits") { await bench.desktop.core.pairing.isAwaited(.offer) }
         gate.signal()
         _ = try await device.body("pairing:confirmation")

@@ -10,8 +10,8 @@ import Transport
 @Suite(.timeLimit(.minutes(1)))
 struct TwoRelaysTests {
     private func push(_ title: String, _ desktop: Desktop) async throws -> JSONValue {
-        let notice = try Desktop.Notice(parsing: #"{"title":"\#(title)"}"#)
-        return try await value { desktop.notify(notice, timeout: 10_000, then: $0) }
+        let notice = try Desktop.Notice(JSONObject(#"{"title":"\#(title)"}"#))
+        return try await desktop.value(.notify(notice, 10_000))
     }
 
     /// The next push with that title: a relay may have kept one that was sent again.
@@ -25,12 +25,12 @@ struct TwoRelaysTests {
         let url = await relay.url
         let host = RecordingHost()
         let desktop = try Bench.open(["relay": ["listen": "127.0.0.1:0"]], relay: url, host)
-        _ = try await value { desktop.start(then: $0) }
+        _ = try await desktop.value(.start)
         _ = try await host.event(.connectionChanged) {
             $0["routes"]?.array?.allSatisfy { $0["state"] == "online" } == true
         }
-        let port = try #require(try await value { desktop.state(then: $0) }["relay"]?["port"]?.integer)
-        let offer = try await value { desktop.offer(timeout: 10_000, then: $0) }
+        let port = try #require(try await desktop.value(.state)["relay"]?["port"]?.integer)
+        let offer = try await desktop.value(.offer(10_000))
         let code = try JSONValue(parsing: try #require(offer["payload"]?.string))
         let id = try #require(code["pcPeerId"]?.string)
 

@@ -49,7 +49,7 @@ struct TypedCodeTests {
     struct Unexpected: Error {}
 
     private func shown(_ bench: Bench) async throws -> (nameplate: String, password: String) {
-        let shown = try await value { bench.desktop.code(timeout: 10_000, then: $0) }
+        let shown = try await bench.desktop.value(.code(10_000))
         let code = try #require(shown["code"]?.string)
         let parts = code.split(separator: "-").map(String.init)
         #expect(parts.map(\.count) == [6, 6] && (shown["expiresAt"]?.integer ?? 0) > EpochMilliseconds.now)
@@ -123,7 +123,7 @@ struct TypedCodeTests {
             if legacy == "all" {
                 let asked = try await bench.host.event(.pairingChanged) { $0["state"] == "acked" }
                 #expect(asked["flow"] == "code" && asked["confirm"] == true)
-                _ = try await value { bench.desktop.confirm(nil, true, then: $0) }
+                _ = try await bench.desktop.value(.confirm(nil, accept: true))
                 _ = try await phone.payload("chainlesschain:ice:config")
                 // An iPhone waits for this, inside a message, with the digits that it was given.
                 let confirmation = try await phone.payload("pairing:confirmation")
@@ -164,8 +164,8 @@ struct TypedCodeTests {
         let url = await relay.url
         await relay.stop()
         let desktop = try Bench.open(relay: url, RecordingHost())
-        func code(_ timeout: Int64) async -> HostError? {
-            await outcome { desktop.code(timeout: timeout, then: $0) }.error
+        func code(_ timeout: CallTimeout) async -> HostError? {
+            await desktop.outcome(.code(timeout)).error
         }
         func waits() async throws {
             try await until("a code is awaited") { await desktop.core.pairing.isAwaited(.code) }
@@ -173,12 +173,12 @@ struct TypedCodeTests {
         #expect(await code(100)?.code == .offline)
         async let cancelled = code(10_000)
         try await waits()
-        desktop.cancel(nil)
+        desktop.perform(.cancel(nil))
         let error = await cancelled
         #expect(error?.code == .pairing && error?.detail["reason"] == "cancelled")
         async let stopped = code(10_000)
         try await waits()
-        desktop.stop()
+        desktop.perform(.stop)
         #expect(await stopped?.code == .offline)
         async let closed = code(10_000)
         try await waits()
@@ -193,23 +193,23 @@ struct TypedCodeTests {
         let code = try await shown(bench)
         let scanned = try await SealedPeer.register(at: bench.url)
         _ = try await value { then in
-            EventLoop.post { bench.desktop.scan(scanned.offer("654321", secret: .random()), then: then) }
+            EventLoop.post { bench.desktop.perform(.scan(scanned.offer("654321", secret: .random())), then: then) }
         }
         // A phone takes the offer while the scan asks: two ask.
         let phone = try await bench.ack(offer, iOS, platform: "ios")
         _ = try await bench.host.event(.pairingChanged) { $0["flow"] == "offer" && $0["state"] == "acked" }
-        #expect(await outcome { bench.desktop.confirm(nil, true, then: $0) }.error?.code == .invalid)
-        #expect(await outcome { bench.desktop.confirm(.code, true, then: $0) }.error?.code == .notFound)
-        bench.desktop.cancel(.scan)
+        #expect(await bench.desktop.outcome(.confirm(nil, accept: true)).error?.code == .invalid)
+        #expect(await bench.desktop.outcome(.confirm(.code, accept: true)).error?.code == .notFound)
+        bench.desktop.perform(.cancel(.scan))
         _ = try await bench.host.event(.pairingChanged) { $0["flow"] == "scan" && $0["state"] == "cancelled" }
-        _ = try await value { bench.desktop.confirm(nil, true, then: $0) }
+        _ = try await bench.desktop.value(.confirm(nil, accept: true))
         _ = try await phone.peer.payload("chainlesschain:ice:config")
         // The code is still good.
         let typing = try await SealedPeer.register(at: bench.url)
         _ = try await pair(typing, code)
         #expect(try await bench.devices.map { $0["id"] } == [.string(iOS), .string(typing.id)])
-        bench.desktop.cancel(nil)
-        #expect(await outcome { bench.desktop.confirm(nil, true, then: $0) }.error?.code == .notFound)
+        bench.desktop.perform(.cancel(nil))
+        #expect(await bench.desktop.outcome(.confirm(nil, accept: true)).error?.code == .notFound)
         await bench.end()
     }
 }

@@ -14,8 +14,8 @@ import Wire
 @Suite(.timeLimit(.minutes(1)))
 struct UnpairNoticeTests {
     private func online(_ bench: Bench, _ desktop: Desktop, _ host: RecordingHost) async throws {
-        _ = try await value { desktop.start(then: $0) }
-        if try await value({ desktop.state(then: $0) })["connection"]?.array?.first?["state"] == "online" { return }
+        _ = try await desktop.value(.start)
+        if try await desktop.value(.state)["connection"]?.array?.first?["state"] == "online" { return }
         _ = try await host.event(.connectionChanged) { $0["online"] == true }
     }
 
@@ -28,8 +28,8 @@ struct UnpairNoticeTests {
         await bench.desktop.close()
         // As bellwire peers does, where no desktop runs.
         let offline = try Bench.open(["state_dir": .string(directory)], relay: bench.url, RecordingHost())
-        _ = try await value { offline.unpair(device.id, then: $0) }
-        #expect(try await value { offline.devices(then: $0) }.array?.isEmpty == true)
+        _ = try await offline.value(.unpair(device.id))
+        #expect(try await offline.value(.devices).array?.isEmpty == true)
         await offline.close()
         #expect(await device.allBodies.isEmpty)
 
@@ -51,13 +51,13 @@ struct UnpairNoticeTests {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let bench = try await Bench(["state_dir": .string(directory)])
         let (device, _) = try await bench.device()
-        _ = try await value { bench.desktop.unpair(device.id, then: $0) }
+        _ = try await bench.desktop.value(.unpair(device.id))
         _ = try await device.body("bellwire:unpair")
         await device.acknowledge(try await bench.offer())
         _ = try await device.body("pairing:confirmation")
         _ = try await bench.host.event(.pairingChanged) { $0["state"] == "paired" }
         let phone = try await bench.phone(iOS, platform: "ios")
-        _ = try await value { bench.desktop.unpair(iOS, then: $0) }
+        _ = try await bench.desktop.value(.unpair(iOS))
         await bench.desktop.close()
         let host = RecordingHost()
         let desktop = try Bench.open(["state_dir": .string(directory)], relay: bench.url, host)
@@ -77,19 +77,19 @@ struct UnpairNoticeTests {
         try await online(bench, bench.desktop, bench.host)
         let device = try await SealedPeer.register(at: bench.url)
         let text = await device.offer("012345", secret: .random())
-        _ = try await outcome { bench.desktop.scan(text, then: $0) }.get()
-        _ = try await value { bench.desktop.confirm(.scan, true, then: $0) }
+        _ = try await bench.desktop.outcome(.scan(text)).get()
+        _ = try await bench.desktop.value(.confirm(.scan, accept: true))
         _ = try await device.body("pairing:confirmation")
-        bench.desktop.cancel(.scan)
+        bench.desktop.perform(.cancel(.scan))
         _ = try await device.body("bellwire:unpair")
         #expect(try await bench.devices.isEmpty)
 
         let (known, _) = try await bench.device()
         let again = await known.offer("111111", secret: .random())
-        _ = try await outcome { bench.desktop.scan(again, then: $0) }.get()
-        _ = try await value { bench.desktop.confirm(.scan, true, then: $0) }
+        _ = try await bench.desktop.outcome(.scan(again)).get()
+        _ = try await bench.desktop.value(.confirm(.scan, accept: true))
         _ = try await known.body("pairing:confirmation")
-        bench.desktop.cancel(.scan)
+        bench.desktop.perform(.cancel(.scan))
         _ = try await bench.host.event(.pairingChanged) { $0["flow"] == "scan" && $0["state"] == "cancelled" }
         #expect(await known.allBodies.allSatisfy { $0["type"] != "bellwire:unpair" })
         #expect(try await bench.devices.map { $0["id"] } == [.string(known.id)])
@@ -110,8 +110,8 @@ struct UnpairNoticeTests {
         ]
         await remember(device, of: bench.desktop)
         let code = JSONValue.object(offer).serialized()
-        _ = try await outcome { bench.desktop.scan(code, then: $0) }.get()
-        _ = try await value { bench.desktop.confirm(.scan, true, then: $0) }
+        _ = try await bench.desktop.outcome(.scan(code)).get()
+        _ = try await bench.desktop.value(.confirm(.scan, accept: true))
         let confirmation = try await device.body("pairing:confirmation")
         let theirs = try #require(confirmation["bw"]?["random"]?.string)
         try await device.say("bellwire:hello", ["v": 1, "lastPushSeq": 0], to: desktop)
@@ -146,8 +146,8 @@ struct UnpairNoticeTests {
         let desktop = try #require(try await bench.state["id"]?.string)
         let device = try await SealedPeer.register(at: bench.url)
         let text = await device.offer("012345", secret: .random())
-        _ = try await outcome { bench.desktop.scan(text, then: $0) }.get()
-        _ = try await value { bench.desktop.confirm(.scan, true, then: $0) }
+        _ = try await bench.desktop.outcome(.scan(text)).get()
+        _ = try await bench.desktop.value(.confirm(.scan, accept: true))
         for _ in 1...3 { _ = try await device.body("pairing:confirmation") }
         let hello: JSONValue = ["type": "bellwire:hello", "payload": ["v": 1, "lastPushSeq": 0]]
         await device.sendPlain(hello, to: desktop)
@@ -167,7 +167,7 @@ struct UnpairNoticeTests {
         // Kept by a relay: a command and an unpairing of the first pairing.
         let command = try await device.command("notification.clearAll", id: "a", to: desktop)
         _ = try await device.answer("a")
-        _ = try await value { bench.desktop.unpair(device.id, then: $0) }
+        _ = try await bench.desktop.value(.unpair(device.id))
         _ = try await device.body("bellwire:unpair")
         let unseen = try await device.command("notification.send", ["title": "Old", "body": ""], id: "b", to: desktop)
         let unpair = try await device.seal(["type": "bellwire:unpair", "payload": [:]], to: desktop)

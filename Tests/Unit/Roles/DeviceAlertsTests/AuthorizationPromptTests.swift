@@ -2,6 +2,7 @@ import Alerts
 import Hosting
 import JSON
 import Store
+import TestSupport
 import Testing
 import Wire
 
@@ -18,7 +19,8 @@ import Wire
     }
 
     private func request(
-        _ prompt: inout AuthorizationPrompt, _ replies: Replies, isProvisional: Bool = false, timeout: Int64 = 1_000,
+        _ prompt: inout AuthorizationPrompt, _ replies: Replies, isProvisional: Bool = false,
+        timeout: CallTimeout = 1_000,
         loopNow: UInt64 = 0
     ) -> [AuthorizationPrompt.Action] {
         prompt.request(

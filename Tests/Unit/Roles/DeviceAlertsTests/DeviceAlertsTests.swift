@@ -159,7 +159,7 @@ struct DeviceAlertsTests {
         #expect(await bench.onLoop { $0.alerts.judge == nil })
         #expect(try await bench.request(.state).object?["presenter"]?.object?["kind"] == "none")
         for request in [
-            AlertRequest.badge(1), .addReminder(["title": "Tea"]), .requestAuthorization(isProvisional: false),
+            AlertRequest.badge(1), .addReminder(["title": "Tea"]), .requestAuthorization(isProvisional: false, 1_000),
             .position(latitude: 0, longitude: 0, accuracy: 1), .respond(desktop: nil, id: "a", action: "b", text: nil),
         ] {
             await #expect(throws: HostError.self) { try await bench.request(request) }
@@ -201,9 +201,9 @@ private final class Bench: AlertHost {
 
     nonisolated func request(_ request: AlertRequest) async throws -> JSONValue {
         let result = await withCheckedContinuation { continuation in
-            EventLoop.post { self.alerts.carryOut(request, timeout: 1_000) { continuation.resume(returning: $0) } }
+            EventLoop.post { self.alerts.execute(request) { continuation.resume(returning: $0) } }
         }
-        return try JSONValue(parsing: try result.get())
+        return try result.get().value
     }
 
     nonisolated func store<T: Sendable>(

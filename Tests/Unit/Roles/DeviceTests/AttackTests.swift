@@ -24,30 +24,31 @@ struct AttackTests {
         let options: JSONObject = ["state_dir": ":memory:", "name": "Desk", "relay_url": .string(url)]
         let desktop = try Desktop.open(JSONValue.object(options).serialized(), desktopHost.channel).0
         let device = try AttackedHome.openDevice(url, [:], deviceHost)
-        _ = try await value { desktop.start(then: $0) }
+        _ = try await desktop.value(.start)
         _ = try await desktopHost.event(.connectionChanged) { $0["online"] == true }
         var secrets = ["Kennwort"]
 
-        let offer = try await value { desktop.offer(timeout: 20_000, then: $0) }["payload"]?.string ?? ""
+        let offer = try await desktop.value(.offer(20_000))["payload"]?.string ?? ""
         secrets.append(try #require(try JSONValue(parsing: offer)["bw"]?["secret"]?.string))
-        _ = try await value { device.scan(offer, timeout: 20_000, then: $0) }
+        _ = try await device.value(.scan(offer, 20_000))
         _ = try await desktopHost.event(.pairingChanged) { $0["flow"] == "offer" && $0["state"] == "paired" }
-        let shown = try await value { device.show(timeout: 20_000, then: $0) }["payload"]?.string ?? ""
+        let shown = try await device.value(.show(20_000))["payload"]?.string ?? ""
         secrets.append(try #require(try JSONValue(parsing: shown)["bw"]?["secret"]?.string))
-        _ = try await value { desktop.scan(shown, then: $0) }
-        _ = try await value { desktop.confirm(.scan, true, then: $0) }
+        _ = try await desktop.value(.scan(shown))
+        _ = try await desktop.value(.confirm(.scan, accept: true))
         _ = try await desktopHost.event(.pairingChanged) { $0["flow"] == "scan" && $0["state"] == "paired" }
-        let code = try #require(try await value { desktop.code(timeout: 20_000, then: $0) }["code"]?.string)
-        _ = try await value { device.type(code, timeout: 20_000, then: $0) }
+        let code = try #require(try await desktop.value(.code(20_000))["code"]?.string)
+        _ = try await device.value(.type(code, 20_000))
         _ = try await desktopHost.event(.pairingChanged) { $0["flow"] == "code" && $0["state"] == "paired" }
 
         let params = #"{"title":"Kennwort-1","body":"Kennwort-2","data":{"a":"Kennwort-3"}}"#
-        let notice = try Desktop.Notice(parsing: params)
-        async let notified = value { desktop.notify(notice, timeout: 20_000, then: $0) }
+        let notice = try Desktop.Notice(JSONObject(params))
+        async let notified = desktop.value(.notify(notice, 20_000))
         #expect(try await deviceHost.push(from: device)["title"] == "Kennwort-1")
         _ = try await notified
-        let command = try Device.Command("notification.send", params: #"{"title":"Kennwort-4","body":"Kennwort-5"}"#)
-        _ = try await value { device.invoke(command, desktop: nil, timeout: 20_000, then: $0) }
+        let command = try Device.Command(
+            "notification.send", JSONObject(#"{"title":"Kennwort-4","body":"Kennwort-5"}"#))
+        _ = try await device.value(.ask(.invoke(command), of: nil, 20_000))
 
         let seen = await relay.received.map { $0.frame.serialized() }
         #expect(seen.count > 10)
@@ -93,7 +94,7 @@ struct AttackTests {
     func swapsKeysOfAShow() async throws {
         let home = try await AttackedHome()
         let swapper = try await Swapper()
-        let shown = try await value { home.device.show(timeout: 10_000, then: $0) }
+        let shown = try await home.device.value(.show(10_000))
         let payload = try #require(shown["payload"]?.string)
         let code = try #require(shown["code"]?.string)
         let (device, desktop) = (home.deviceID, home.desktopID)
@@ -107,8 +108,8 @@ struct AttackTests {
                 + swapper.letter(hello, to: desktop) + swapper.letter(hello, to: desktop, from: device)
                 + [HostileRelay.Letter(from: device, to: desktop, payload: .object(hello), isSealed: false)]
         }
-        _ = try await value { home.desktop.scan(payload, then: $0) }
-        _ = try await value { home.desktop.confirm(.scan, true, then: $0) }
+        _ = try await home.desktop.value(.scan(payload))
+        _ = try await home.desktop.value(.confirm(.scan, accept: true))
         _ = try await home.relay.letter { $0.to == device }
         // It is repeated: the desktop waits on.
         _ = try await home.relay.letter { $0.to == device }
@@ -126,7 +127,7 @@ struct AttackTests {
     func swapsKeysOfATypedCode() async throws {
         let home = try await AttackedHome()
         let swapper = try await Swapper()
-        let shown = try await value { home.desktop.code(timeout: 10_000, then: $0) }
+        let shown = try await home.desktop.value(.code(10_000))
         let code = try #require(shown["code"]?.string)
         let (nameplate, password) = (String(code.prefix(6)), String(code.suffix(6)))
         let alias = "pairing-code:\(nameplate)"
@@ -137,13 +138,13 @@ struct AttackTests {
             password: guess, alias: alias, deviceID: swapper.id, using: &generator)
         let between = await Between(swapper.id, device: device, alias: alias, guess: guess, initiator)
         await home.relay.carries { between.carry($0) }
-        #expect(await outcome { home.device.type(code, timeout: 8_000, then: $0) }.error?.code == .pairing)
+        #expect(await home.device.outcome(.type(code, 8_000)).error?.code == .pairing)
         try await home.expectNobodyIsPaired()
         let steps = await between.steps
         #expect(steps == [1, 2, 3])
         // One guess is spent; the right device still finds the code open.
         await home.relay.carries { [$0] }
-        #expect(try await value { home.device.type(code, timeout: 10_000, then: $0) }["secure"] == true)
+        #expect(try await home.device.value(.type(code, 10_000))["secure"] == true)
         await home.close()
     }
 
@@ -176,17 +177,17 @@ struct AttackTests {
         #expect(try await home.onDevice("sealsReplayed") == 2)
         #expect(try await home.onDevice("sealsMisaddressed") == 1)
         #expect(try await home.onDevice("sealsForged") == 1)
-        #expect(try await value { home.device.state(then: $0) }["unread"] == 1)
+        #expect(try await home.device.value(.state)["unread"] == 1)
         await home.device.close()
 
         let host = RecordingHost()
         let again = try AttackedHome.openDevice(home.url, ["state_dir": .string(directory)], host)
-        again.start()
+        again.perform(.start)
         _ = try await host.event(.connectionChanged) { $0["online"] == true }
         await home.relay.deliver(tea)
-        let command = try Device.Command("notification.getUnreadCount", params: nil)
-        _ = try await value { again.invoke(command, desktop: nil, timeout: 10_000, then: $0) }
-        let state = try await value { again.state(then: $0) }
+        let command = try Device.Command("notification.getUnreadCount", [:])
+        _ = try await again.value(.ask(.invoke(command), of: nil, 10_000))
+        let state = try await again.value(.state)
         #expect(state["counters"]?["sealsReplayed"] == 1 && state["unread"] == 1)
         await again.close()
         await home.desktop.close()
@@ -220,23 +221,23 @@ struct AttackTests {
         ])
         // Said to be sealed, and not.
         await home.relay.deliver(.init(from: desktop, to: device, payload: .object(Self.push("Plain")), isSealed: true))
-        let before = try await value { home.device.desktops(then: $0) }
+        let before = try await home.device.value(.desktops)
         #expect(try await home.unread() == 0)
         #expect(try await home.onDevice("plainOfSecure") ?? 0 >= 5)
-        #expect(try await value { home.device.state(then: $0) }["unread"] == 0)
+        #expect(try await home.device.value(.state)["unread"] == 0)
 
         // Nor does a plain confirmation of a code that is shown, in the name of the desktop that seals.
         await home.relay.carries { [$0] }
-        let shown = try await value { home.device.show(timeout: 10_000, then: $0) }
+        let shown = try await home.device.value(.show(10_000))
         await say([
             "type": "pairing:confirmation", "pairingCode": shown["code"], "pcPeerId": .string(desktop),
             "deviceInfo": ["name": "Evil", "platform": "linux"], "timestamp": 1,
         ])
         #expect(try await home.unread() == 0)
-        let after = try await value { home.device.desktops(then: $0) }
+        let after = try await home.device.value(.desktops)
         #expect(after.array?.first?["secure"] == true && after.array?.count == 1)
         #expect(after.array?.first?["name"] == before.array?.first?["name"])
-        home.device.cancel(.show)
+        home.device.perform(.cancel(.show))
         await home.close()
     }
 
@@ -266,7 +267,7 @@ struct AttackTests {
         #expect(try await home.deviceHost.push(from: home.device)["title"] == "Tea")
         // The relay keeps back what ends the pairing.
         await home.relay.carries { [id = home.deviceID] in $0.to == id ? [] : [$0] }
-        _ = try await value { home.desktop.unpair(home.deviceID, then: $0) }
+        _ = try await home.desktop.value(.unpair(home.deviceID))
         let unpair = try await home.relay.letter { [id = home.deviceID] in $0.to == id }
         await home.device.close()
         for file in try FileManager.default.contentsOfDirectory(atPath: directory)
@@ -277,17 +278,17 @@ struct AttackTests {
         await home.relay.carries { [$0] }
         let host = RecordingHost()
         let again = try AttackedHome.openDevice(home.url, ["state_dir": .string(directory)], host)
-        #expect(try await value { again.state(then: $0) }["id"] == .string(home.deviceID))
+        #expect(try await again.value(.state)["id"] == .string(home.deviceID))
         let offer = try await home.offer().serialized()
-        #expect(try await value { again.scan(offer, timeout: 10_000, then: $0) }["secure"] == true)
+        #expect(try await again.value(.scan(offer, 10_000))["secure"] == true)
         await home.relay.deliver(tea)
         await home.relay.deliver(unpair, storedAt: 4_000_000_000_000)
-        let command = try Device.Command("notification.getUnreadCount", params: nil)
-        _ = try await value { again.invoke(command, desktop: nil, timeout: 10_000, then: $0) }
-        let state = try await value { again.state(then: $0) }
+        let command = try Device.Command("notification.getUnreadCount", [:])
+        _ = try await again.value(.ask(.invoke(command), of: nil, 10_000))
+        let state = try await again.value(.state)
         // The desktop's history brings the row; as a push it does not come again.
         #expect(state["counters"]?["sealsReplayed"] == 2 && state["latestPush"] == .null)
-        #expect(try await value { again.desktops(then: $0) }.array?.count == 1)
+        #expect(try await again.value(.desktops).array?.count == 1)
         await again.close()
         await home.desktop.close()
         await home.relay.close()
@@ -299,7 +300,7 @@ struct AttackTests {
     func ownNames() async throws {
         let home = try await AttackedHome()
         let device = home.deviceID
-        let shown = try await value { home.device.show(timeout: 10_000, then: $0) }
+        let shown = try await home.device.value(.show(10_000))
         await home.relay.deliver(Self.plainConfirmation(shown["code"], from: "pc-1", to: device))
         try await home.acceptDesktop()
         _ = try await home.deviceHost.event(.pairingChanged) { $0["state"] == "completed" }
@@ -308,7 +309,7 @@ struct AttackTests {
         await home.relay.deliver(
             .init(from: "pc-1", to: device, payload: event("n-2", title: "Good"), isSealed: false))
         #expect(try await home.deviceHost.push(from: home.device)["title"] == "Good")
-        #expect(try await value { home.device.state(then: $0) }["unread"] == 1)
+        #expect(try await home.device.value(.state)["unread"] == 1)
         #expect(try await home.onDevice("unknownSenders") == 1)
         await home.close()
     }
@@ -319,10 +320,10 @@ struct AttackTests {
         try await home.pair()
         let desktop = home.desktopID
         _ = try await value { then in
-            home.device.rename(desktop, to: "Late", then: { _ in })
-            home.device.unpair(desktop, then: then)
+            home.device.perform(.rename(desktop, to: "Late"), then: { _ in })
+            home.device.perform(.unpair(desktop), then: then)
         }
-        #expect(try await value { home.device.desktops(then: $0) }.array?.isEmpty == true)
+        #expect(try await home.device.value(.desktops).array?.isEmpty == true)
         await home.close()
     }
 
@@ -331,7 +332,7 @@ struct AttackTests {
     @Test("thousands of confirmations with wrong codes pair nobody, and the desktop that has seen the code still can")
     func guesses() async throws {
         let home = try await AttackedHome()
-        let shown = try await value { home.device.show(timeout: 10_000, then: $0) }
+        let shown = try await home.device.value(.show(10_000))
         let code = try #require(Int(shown["code"]?.string ?? ""))
         let device = home.deviceID
         for number in 1...3_000 {
@@ -340,10 +341,10 @@ struct AttackTests {
         }
         // The one that would have been right comes too late: it was found by guessing.
         await home.relay.deliver(Self.plainConfirmation(shown["code"], from: "pc-0", to: device))
-        _ = try await value { home.desktop.scan(shown["payload"]?.string ?? "", then: $0) }
-        _ = try await value { home.desktop.confirm(.scan, true, then: $0) }
+        _ = try await home.desktop.value(.scan(shown["payload"]?.string ?? ""))
+        _ = try await home.desktop.value(.confirm(.scan, accept: true))
         _ = try await home.deviceHost.event(.pairingChanged) { $0["state"] == "completed" }
-        let desktops = try await value { home.device.desktops(then: $0) }
+        let desktops = try await home.device.value(.desktops)
         #expect(desktops.array?.map { $0["id"] } == [.string(home.desktopID)])
         #expect(desktops.array?.first?["secure"] == true)
         #expect(try await home.onDevice("droppedPairingFrames") ?? 0 >= 3_000)
@@ -368,12 +369,12 @@ struct AttackTests {
                 ],
             ]
         }
-        let shown = try await value { home.desktop.code(timeout: 10_000, then: $0) }
+        let shown = try await home.desktop.value(.code(10_000))
         let code = try #require(shown["code"]?.string)
-        #expect(try await value { home.device.type(code, timeout: 10_000, then: $0) }["secure"] == true)
+        #expect(try await home.device.value(.type(code, 10_000))["secure"] == true)
         _ = try await home.desktopHost.event(.pairingChanged) { $0["state"] == "acked" }
         _ = try await home.desktopHost.event(.pairingChanged) { $0["state"] == "paired" }
-        #expect(try await value { home.desktop.devices(then: $0) }.array?.map { $0["name"] } == ["Phone"])
+        #expect(try await home.desktop.value(.devices).array?.map { $0["name"] } == ["Phone"])
         #expect(try await home.onDesktop("droppedAcks") == 1)
         await home.close()
     }
@@ -382,7 +383,7 @@ struct AttackTests {
     func names() async throws {
         for name in ["\u{1B}[31mE\u{202E}vil\n\r\0", String(repeating: "x", count: 100_000), "<b>Evil</b>"] {
             let home = try await AttackedHome()
-            let shown = try await value { home.device.show(timeout: 10_000, then: $0) }
+            let shown = try await home.device.value(.show(10_000))
             await home.relay.deliver(
                 .init(
                     from: "pc-1", to: home.deviceID,
@@ -392,7 +393,7 @@ struct AttackTests {
                     ], isSealed: false))
             try await home.acceptDesktop()
             let done = try await home.deviceHost.event(.pairingChanged) { $0["state"] == "completed" }
-            let desktop = try await value { home.device.desktops(then: $0) }.array?.first
+            let desktop = try await home.device.value(.desktops).array?.first
             for seen in [done["desktop"], desktop] {
                 for field in ["name", "platform"] {
                     let text = try #require(seen?[field]?.string)

@@ -29,12 +29,12 @@ struct AttackedHome {
         var options: JSONObject = ["state_dir": ":memory:", "name": "Desk", "relay_url": .string(url)]
         options.merge(desktopOptions)
         let desktop = try Desktop.open(JSONValue.object(options).serialized(), desktopHost.channel).0
-        let ofDevice = try await value { device.state(then: $0) }
-        let ofDesktop = try await value { desktop.state(then: $0) }
+        let ofDevice = try await device.value(.state)
+        let ofDesktop = try await desktop.value(.state)
         deviceID = try #require(ofDevice["id"]?.string)
         desktopID = try #require(ofDesktop["id"]?.string)
         (self.relay, self.url, self.device, self.desktop) = (relay, url, device, desktop)
-        _ = try await value { desktop.start(then: $0) }
+        _ = try await desktop.value(.start)
         _ = try await desktopHost.event(.connectionChanged) { $0["online"] == true }
     }
 
@@ -51,12 +51,12 @@ struct AttackedHome {
     }
 
     func offer() async throws -> JSONValue {
-        let offer = try await value { desktop.offer(timeout: 10_000, then: $0) }
+        let offer = try await desktop.value(.offer(10_000))
         return try JSONValue(parsing: try #require(offer["payload"]?.string))
     }
 
-    func scan(_ offer: JSONValue, timeout: Int64 = 10_000) async -> Result<JSONValue, HostError> {
-        await outcome { device.scan(offer.serialized(), timeout: timeout, then: $0) }
+    func scan(_ offer: JSONValue, timeout: CallTimeout = 10_000) async -> Result<JSONValue, HostError> {
+        await device.outcome(.scan(offer.serialized(), timeout))
     }
 
     func pair() async throws {
@@ -67,35 +67,35 @@ struct AttackedHome {
     /// The device's user accepts the desktop that can prove nothing.
     func acceptDesktop() async throws {
         _ = try await deviceHost.event(.pairingChanged) { $0["state"] == "confirming" }
-        _ = try await value { device.confirm(.show, true, then: $0) }
+        _ = try await device.value(.confirm(.show, accept: true))
     }
 
     /// A push of the desktop's, as the relay was given it.
     func push(_ title: String) async throws -> HostileRelay.Letter {
-        let notice = try Desktop.Notice(parsing: #"{"title":"\#(title)"}"#)
-        async let notified = value { desktop.notify(notice, timeout: 10_000, then: $0) }
+        let notice = try Desktop.Notice(JSONObject(#"{"title":"\#(title)"}"#))
+        async let notified = desktop.value(.notify(notice, 10_000))
         let letter = try await relay.letter { $0.to == deviceID }
         _ = try await notified
         return letter
     }
 
     func unread() async throws -> JSONValue? {
-        let command = try Device.Command("notification.getUnreadCount", params: nil)
-        return try await value { device.invoke(command, desktop: nil, timeout: 10_000, then: $0) }["count"]
+        let command = try Device.Command("notification.getUnreadCount", [:])
+        return try await device.value(.ask(.invoke(command), of: nil, 10_000))["count"]
     }
 
     /// How many of those frames the device has counted; it has taken all that came before.
     func onDevice(_ counter: String) async throws -> Int64? {
-        try await value { device.state(then: $0) }["counters"]?[counter]?.integer
+        try await device.value(.state)["counters"]?[counter]?.integer
     }
 
     func onDesktop(_ counter: String) async throws -> Int64? {
-        try await value { desktop.state(then: $0) }["counters"]?[counter]?.integer
+        try await desktop.value(.state)["counters"]?[counter]?.integer
     }
 
     func expectNobodyIsPaired(_ location: SourceLocation = #_sourceLocation) async throws {
-        #expect(try await value { device.desktops(then: $0) }.array?.isEmpty == true, sourceLocation: location)
-        #expect(try await value { desktop.devices(then: $0) }.array?.isEmpty == true, sourceLocation: location)
+        #expect(try await device.value(.desktops).array?.isEmpty == true, sourceLocation: location)
+        #expect(try await desktop.value(.devices).array?.isEmpty == true, sourceLocation: location)
     }
 
     func close() async {

@@ -115,12 +115,14 @@ struct CommandSenderTests {
 
     @Test("a notification waits where its program has asked for that and the desktop executes it once")
     func waitingSends() throws {
-        let asked = try Device.Command(.send, params: #"{"title":"T","queueMs":5000}"#)
-        let unasked = try Device.Command(.send, params: #"{"title":"T"}"#)
+        let asked = try Device.Command(.send, JSONObject(#"{"title":"T","queueMs":5000}"#))
+        let unasked = try Device.Command(.send, JSONObject(#"{"title":"T"}"#))
         #expect(asked.params == unasked.params, "the wire has none of it")
         #expect(asked.queueTime == 5_000)
         for text in ["0", "86400001", #""1""#] {
-            #expect(throws: HostError.self) { try Device.Command(.send, params: #"{"title":"T","queueMs":\#(text)}"#) }
+            #expect(throws: HostError.self) {
+                try Device.Command(.send, JSONObject(#"{"title":"T","queueMs":\#(text)}"#))
+            }
         }
         for (command, isSecure, queues) in [(asked, true, true), (asked, false, false), (unasked, true, false)] {
             var away = Self.desk

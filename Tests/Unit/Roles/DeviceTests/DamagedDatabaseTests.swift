@@ -4,6 +4,7 @@ import Hosting
 import JSON
 import Sealing
 import Store
+import Peering
 import TestSupport
 import Testing
 
@@ -32,7 +33,7 @@ struct DamagedDatabaseTests {
             "follow_system": false,
         ]
         let desktop = try Desktop.open(options.serialized(), host.channel).0
-        _ = try await value { desktop.start(then: $0) }
+        _ = try await desktop.value(.start)
         _ = try await host.event(.connectionChanged) { $0["online"] == true }
         return (desktop, host)
     }
@@ -46,15 +47,15 @@ struct DamagedDatabaseTests {
     }
 
     private func push(_ title: String, by desktop: Desktop, to device: Device, _ host: RecordingHost) async throws {
-        let notice = try Desktop.Notice(parsing: #"{"title":"\#(title)","body":""}"#)
-        async let notified = value { desktop.notify(notice, timeout: 10_000, then: $0) }
+        let notice = try Desktop.Notice(JSONObject(#"{"title":"\#(title)","body":""}"#))
+        async let notified = desktop.value(.notify(notice, 10_000))
         #expect(try await host.push(from: device)["title"]?.string == title)
         #expect(try await notified["deliveredCount"] == 1)
     }
 
     private func history(_ desktop: Desktop) async throws -> [JSONValue?] {
-        let query = try Desktop.HistoryQuery(parsing: nil)
-        return try await value { desktop.history(query, then: $0) }["notifications"]?.array?.map { $0["title"] } ?? []
+        let query = try Desktop.HistoryQuery([:])
+        return try await desktop.value(.history(query))["notifications"]?.array?.map { $0["title"] } ?? []
     }
 
     @Test(
@@ -66,10 +67,10 @@ struct DamagedDatabaseTests {
         try await home.pair()
         try await push("Before", by: home.desktop, to: home.device, home.deviceHost)
         let (skill, safe) = ("notification", try #require(Permissions.Allowance(name: "safe")))
-        _ = try await value { home.desktop.allow(safe, skill, to: home.deviceID, then: $0) }
+        _ = try await home.desktop.value(.allow(safe, skill: skill, to: home.deviceID))
         let stranger = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"
-        _ = try await value { home.desktop.revoke(stranger, then: $0) }
-        let before = try await value { home.desktop.devices(then: $0) }.array?.first
+        _ = try await home.desktop.value(.key(.revoke(stranger)))
+        let before = try await home.desktop.value(.devices).array?.first
         await home.desktop.close()
         try damage(desktopDirectory + "/desktop.db", page: page)
 
@@ -77,13 +78,13 @@ struct DamagedDatabaseTests {
         let problem = try await host.event(.problem) { $0["code"] == "database_damaged" }
         #expect(problem["pairings"] == "restored")
         #expect(problem["movedAside"]?.string?.contains("desktop.db.damaged-") == true)
-        let device = try await value { desktop.devices(then: $0) }.array?.first
+        let device = try await desktop.value(.devices).array?.first
         for field in ["id", "name", "platform", "pairedAt", "secure", "sas"] {
             #expect(device?[field] == before?[field])
         }
-        let rights = try await value { desktop.permissions(then: $0) }["devices"]?.array
+        let rights = try await desktop.value(.permissions)["devices"]?.array
         #expect(rights?.first?["allowed"]?[skill] == "safe")
-        #expect(try await value { desktop.revoked(then: $0) }.array?.count == 1)
+        #expect(try await desktop.value(.key(.revoked)).array?.count == 1)
         let isLost = problem["incomplete"]?.array?.contains("history") == true
         #expect(isLost == (page == nil))
         #expect(try await history(desktop) == (isLost ? [] : ["Before"]))
@@ -99,11 +100,11 @@ struct DamagedDatabaseTests {
         defer { clean() }
         let home = try await home()
         try await home.pair()
-        _ = try await value { home.desktop.unpair(home.deviceID, then: $0) }
+        _ = try await home.desktop.value(.unpair(home.deviceID))
         await home.desktop.close()
         try damage(desktopDirectory + "/desktop.db", page: 2)
         let (desktop, _) = try await openDesktop(home)
-        #expect(try await value { desktop.devices(then: $0) }.array == [])
+        #expect(try await desktop.value(.devices).array == [])
         await desktop.close()
         await home.device.close()
         await home.relay.close()
@@ -120,13 +121,13 @@ struct DamagedDatabaseTests {
         let (desktop, host) = try await openDesktop(home)
         _ = try await host.event(.problem) { $0["code"] == "database_damaged" && $0["pairings"] == "lost" }
         // As the command line does where nobody is paired. It ends nothing that the device has to hear.
-        let offer = try await value { desktop.offer(timeout: 10_000, then: $0) }["payload"]?.string ?? ""
-        let command = try Device.Command("notification.getUnreadCount", params: nil)
-        _ = await outcome { home.device.invoke(command, desktop: nil, timeout: 10_000, then: $0) }
+        let offer = try await desktop.value(.offer(10_000))["payload"]?.string ?? ""
+        let command = try Device.Command("notification.getUnreadCount", [:])
+        _ = await home.device.outcome(.ask(.invoke(command), of: nil, 10_000))
         _ = try await home.deviceHost.event(.peersChanged) { $0["desktops"]?.array == [] }
-        #expect(try await value { home.device.desktops(then: $0) }.array == [])
+        #expect(try await home.device.value(.desktops).array == [])
         // It can be paired again, and stays so.
-        #expect(try await value { home.device.scan(offer, timeout: 10_000, then: $0) }["secure"] == true)
+        #expect(try await home.device.value(.scan(offer, 10_000))["secure"] == true)
         try await push("Again", by: desktop, to: home.device, home.deviceHost)
         await desktop.close()
         await home.device.close()
@@ -156,7 +157,7 @@ struct DamagedDatabaseTests {
         let device = try AttackedHome.openDevice(home.url, ["state_dir": .string(deviceDirectory)], host)
         let problem = try await (ofDesktop ? desktopHost : host).event(.problem) { $0["code"] == "database_damaged" }
         #expect(problem["pairings"] == "restored")
-        device.start()
+        device.perform(.start)
         try await push("After", by: desktop, to: device, host)
         await device.close()
         await desktop.close()
@@ -169,18 +170,18 @@ struct DamagedDatabaseTests {
         let home = try await home()
         try await home.pair()
         for title in ["One", "Two"] { try await push(title, by: home.desktop, to: home.device, home.deviceHost) }
-        let before = try await value { home.device.desktops(then: $0) }.array?.first
+        let before = try await home.device.value(.desktops).array?.first
         await home.device.close()
-        let notice = try Desktop.Notice(parsing: #"{"title":"Meanwhile","body":""}"#)
-        _ = await outcome { home.desktop.notify(notice, timeout: 100, then: $0) }
+        let notice = try Desktop.Notice(JSONObject(#"{"title":"Meanwhile","body":""}"#))
+        _ = await home.desktop.outcome(.notify(notice, 100))
         try damage(deviceDirectory + "/device.db", page: page)
 
         let host = RecordingHost()
         let device = try AttackedHome.openDevice(home.url, ["state_dir": .string(deviceDirectory)], host)
         let problem = try await host.event(.problem) { $0["code"] == "database_damaged" }
         #expect(problem["pairings"] == "restored")
-        device.start()
-        let desktop = try await value { device.desktops(then: $0) }.array?.first
+        device.perform(.start)
+        let desktop = try await device.value(.desktops).array?.first
         for field in ["id", "name", "relayUrl", "pairedAt", "secure", "sas"] {
             #expect(desktop?[field] == before?[field])
         }

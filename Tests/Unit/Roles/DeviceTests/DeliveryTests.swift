@@ -20,7 +20,7 @@ struct DeliveryTests {
             "follow_system": false,
         ]
         let desktop = try Desktop.open(options.serialized(), host.channel).0
-        _ = try await value { desktop.start(then: $0) }
+        _ = try await desktop.value(.start)
         return desktop
     }
 
@@ -29,18 +29,18 @@ struct DeliveryTests {
             "state_dir": .string(directory + "/device"), "name": "Phone", "follow_system": false,
         ]
         let device = try Device.open(options.serialized(), host.channel).0
-        device.start()
+        device.perform(.start)
         return device
     }
 
     private func notify(_ desktop: Desktop, _ params: String) async throws -> JSONValue {
-        let notice = try Desktop.Notice(parsing: params)
-        return try await value { desktop.notify(notice, timeout: 10_000, then: $0) }
+        let notice = try Desktop.Notice(JSONObject(params))
+        return try await desktop.value(.notify(notice, 10_000))
     }
 
     private func pair(_ device: Device, _ desktop: Desktop) async throws {
-        let offer = try await value { desktop.offer(timeout: 10_000, then: $0) }
-        _ = try await value { device.scan(offer["payload"]?.string ?? "", timeout: 10_000, then: $0) }
+        let offer = try await desktop.value(.offer(10_000))
+        _ = try await device.value(.scan(offer["payload"]?.string ?? "", 10_000))
     }
 
     @Test("relay, device and desktop are taken away in turn: each push comes once, in order, late where it waited")
@@ -87,7 +87,7 @@ struct DeliveryTests {
         #expect(try await host.push(from: device)["title"] == "5")
         #expect(try await notify(desktop, #"{"title":"6"}"#)["deliveredCount"] == 1)
         #expect(try await host.push(from: device)["title"] == "6")
-        let state = try await value { device.state(then: $0) }
+        let state = try await device.value(.state)
         #expect(state["unread"] == 7)
         await device.close()
         await desktop.close()
@@ -111,7 +111,7 @@ struct DeliveryTests {
         let pushes = try source.take(limit: 10)
         #expect(pushes.map(\.event.name) == [.notificationUpdated, .notificationReceived])
         #expect(pushes.first?.event.data["title"] == "90 %" && pushes.first?.event.data["replaces"] == first["id"])
-        #expect(try await value { device.state(then: $0) }["unread"] == 2)
+        #expect(try await device.value(.state)["unread"] == 2)
         await device.close()
         await desktop.close()
         await relay.stop()

@@ -24,15 +24,15 @@ struct DeployedAnswersTests {
         try await reply(answer, to: "notification.delete", of: did, by: desktop)
         #expect(try await called.get() == ["success": true, "deletedCount": 0, "error": "NOT_FOUND"])
 
-        bench.device.stop()
+        bench.device.perform(.stop)
         _ = try await bench.host.event(.connectionChanged) { $0["online"] == false }
         let queued = try await bench.invoke("notification.delete", ["notificationId": "n-2"]).get()
         #expect(queued["queued"] == true)
-        bench.device.start()
+        bench.device.perform(.start)
         try await reply(answer, to: "notification.delete", of: did, by: desktop)
         let ended = try await bench.host.event(.queueEnded) { $0["id"] == queued["id"] }
         #expect(ended["outcome"] == "done")
-        #expect(try await value { bench.device.queue(then: $0) }.array?.isEmpty == true)
+        #expect(try await bench.device.value(.queue).array?.isEmpty == true)
         await bench.device.close()
         await bench.relay.stop()
     }

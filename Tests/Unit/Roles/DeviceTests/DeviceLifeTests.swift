@@ -30,16 +30,16 @@ struct DeviceLifeTests {
 
         let host = RecordingHost()
         let device = try Bench.open(directory, host)
-        let list = try await value { device.desktops(then: $0) }
+        let list = try await device.value(.desktops)
         #expect(list.array?.map { $0["id"] } == ["desktop-1"])
         let waiting = try await host.push(from: device)
         #expect(waiting["title"] == "waiting" && waiting["redelivered"] == nil)
-        device.start()
+        device.perform(.start)
         _ = try await host.event(.connectionChanged) { $0["online"] == true }
         await desktop.message(did, event("1", title: "taken"))
         await desktop.message(did, event("3", title: "new"))
         #expect(try await host.push(from: device)["title"] == "new")
-        let state = try await value { device.state(then: $0) }
+        let state = try await device.value(.state)
         #expect(state["unread"] == 3 && state["counters"]?["duplicates"] == 1)
         await device.close()
         await bench.relay.stop()
@@ -107,14 +107,14 @@ struct DeviceLifeTests {
         _ = try await desktop.request("notification.getUnreadCount")
         _ = try await RawPeer.register("desktop-2", at: bench.url)
         async let scan = outcome {
-            bench.device.scan(bench.code(of: "desktop-2"), timeout: 10_000, then: $0)
+            bench.device.perform(.scan(bench.code(of: "desktop-2"), 10_000), then: $0)
         }
         _ = try await bench.host.event(.pairingChanged) { $0["state"] == "sending" }
         await bench.device.close()
         #expect(await scan.error?.code == .closed)
         #expect(try await call.error?.code == .closed)
-        #expect(await outcome { bench.device.scan(bench.code(), timeout: 1_000, then: $0) }.error?.code == .closed)
-        #expect(await outcome { bench.device.state(then: $0) }.error?.code == .closed)
+        #expect(await bench.device.outcome(.scan(bench.code(), 1_000)).error?.code == .closed)
+        #expect(await bench.device.outcome(.state).error?.code == .closed)
         await bench.relay.stop()
     }
 
@@ -123,9 +123,9 @@ struct DeviceLifeTests {
         let bench = try await Bench()
         let desktop = try await RawPeer.register("desktop-1", at: bench.url)
         let code = bench.code()
-        async let long = outcome { bench.device.scan(code, timeout: 10_000, then: $0) }
+        async let long = bench.device.outcome(.scan(code, 10_000))
         let ack = try await desktop.payload("pair-ack")
-        let short = await outcome { bench.device.scan(code, timeout: 50, then: $0) }
+        let short = await bench.device.outcome(.scan(code, 50))
         #expect(short.error?.code == .pairing && short.error?.detail["reason"] == "timeout")
         await desktop.message(try #require(ack["mobileDid"]?.string), ["type": "hello"])
         #expect(try await long.get()["id"] == "desktop-1")
@@ -137,27 +137,27 @@ struct DeviceLifeTests {
     func scans() async throws {
         let bench = try await Bench()
         _ = try await RawPeer.register("desktop-2", at: bench.url)
-        async let cancelled = outcome { bench.device.scan(bench.code(of: "desktop-2"), timeout: 10_000, then: $0) }
+        async let cancelled = bench.device.outcome(.scan(bench.code(of: "desktop-2"), 10_000))
         _ = try await bench.host.event(.pairingChanged) { $0["state"] == "sending" }
-        bench.device.cancel(.scan)
+        bench.device.perform(.cancel(.scan))
         #expect(await cancelled.error?.detail["reason"] == "cancelled")
 
         async let replaced = outcome {
-            bench.device.scan(bench.code(of: "desktop-2", digits: "111111"), timeout: 10_000, then: $0)
+            bench.device.perform(.scan(bench.code(of: "desktop-2", digits: "111111"), 10_000), then: $0)
         }
         _ = try await bench.host.event(.pairingChanged) { $0["state"] == "sending" }
         #expect(
-            await outcome { bench.device.scan("{", timeout: 1_000, then: $0) }.error?.detail["reason"] == "not_json")
+            await bench.device.outcome(.scan("{", 1_000)).error?.detail["reason"] == "not_json")
         #expect(await replaced.error?.detail["reason"] == "cancelled")
 
         let desktop = try await RawPeer.register("desktop-1", at: bench.url)
         let code = bench.code()
-        async let first = value { bench.device.scan(code, timeout: 10_000, then: $0) }
+        async let first = bench.device.value(.scan(code, 10_000))
         let ack = try await desktop.payload("pair-ack")
         await desktop.message(try #require(ack["mobileDid"]?.string), ["type": "hello"])
         let paired = try await first
-        #expect(try await value { bench.device.scan(code, timeout: 10_000, then: $0) }["id"] == paired["id"])
-        #expect(try await value { bench.device.desktops(then: $0) }.array?.count == 1)
+        #expect(try await bench.device.value(.scan(code, 10_000))["id"] == paired["id"])
+        #expect(try await bench.device.value(.desktops).array?.count == 1)
         await bench.device.close()
         await bench.relay.stop()
     }

@@ -26,7 +26,7 @@ struct Bench {
         return try Device.open(options.serialized(), host.channel, links: BenchRelay.links).0
     }
 
-    var state: JSONValue { get async throws { try await value { device.state(then: $0) } } }
+    var state: JSONValue { get async throws { try await device.value(.state) } }
 
     func counter(_ name: String) async throws -> Int64? { try await state["counters"]?[name]?.integer }
 
@@ -44,7 +44,7 @@ struct Bench {
     /// A deployed desktop that the device has paired with, and the device's DID.
     func pairedDesktop(_ name: String = "desktop-1") async throws -> (RawPeer, String) {
         let desktop = try await RawPeer.register(name, at: url)
-        async let paired = value { device.scan(code(of: name), timeout: 10_000, then: $0) }
+        async let paired = device.value(.scan(code(of: name), 10_000))
         let ack = try await desktop.payload("pair-ack")
         let did = try #require(ack["mobileDid"]?.string)
         await desktop.message(did, ["type": "hello"])
@@ -56,8 +56,8 @@ struct Bench {
     func invoke(
         _ method: String, _ params: JSONObject = [:], timeout: Int64 = 10_000
     ) async throws -> Result<JSONValue, HostError> {
-        let command = try Device.Command(method, params: JSONValue.object(params).serialized())
-        return await outcome { device.invoke(command, desktop: nil, timeout: timeout, then: $0) }
+        let command = try Device.Command(method, params)
+        return await device.outcome(.ask(.invoke(command), of: nil, try CallTimeout(timeout)))
     }
 }
 
@@ -81,14 +81,14 @@ struct DeviceTests {
         let (desktop, _) = try Desktop.open(
             #"{"state_dir":":memory:","relay_url":"\#(bench.url)","name":"Desk"}"#, RecordingHost().channel,
             links: BenchRelay.links)
-        let offer = try await value { desktop.offer(timeout: 10_000, then: $0) }
+        let offer = try await desktop.value(.offer(10_000))
         let paired = try await value {
-            bench.device.scan(offer["payload"]?.string ?? "", timeout: 10_000, then: $0)
+            bench.device.perform(.scan(offer["payload"]?.string ?? "", 10_000), then: $0)
         }
         #expect(paired["name"] == "Desk")
 
-        let notice = try Desktop.Notice(parsing: #"{"title":"Tea","body":"is ready","priority":"high"}"#)
-        async let notified = value { desktop.notify(notice, timeout: 10_000, then: $0) }
+        let notice = try Desktop.Notice(JSONObject(#"{"title":"Tea","body":"is ready","priority":"high"}"#))
+        async let notified = desktop.value(.notify(notice, 10_000))
         let push = try await bench.host.push(from: bench.device)
         #expect(push["title"] == "Tea" && push["body"] == "is ready" && push["priority"] == "high")
         #expect(push["source"] == "pc" && push["late"] == false && push["redelivered"] == nil)
@@ -218,13 +218,13 @@ struct DeviceTests {
         let (desktop, _) = try await bench.pairedDesktop()
         await desktop.close()
         #expect(try await bench.invoke("notification.getUnreadCount").error?.code == .offline)
-        let command = try Device.Command("a.b", params: nil)
-        let unknown = await outcome { bench.device.invoke(command, desktop: "nobody", timeout: 1_000, then: $0) }
+        let command = try Device.Command("a.b", [:])
+        let unknown = await bench.device.outcome(.ask(.invoke(command), of: "nobody", 1_000))
         #expect(unknown.error?.code == .notFound)
-        bench.device.stop()
+        bench.device.perform(.stop)
         #expect(try await bench.invoke("notification.getUnreadCount").error?.code == .offline)
-        bench.device.start()
-        bench.device.start()
+        bench.device.perform(.start)
+        bench.device.perform(.start)
         _ = try await bench.host.event(.connectionChanged) { $0["online"] == true }
         await bench.relay.stop()
         _ = try await bench.host.event(.connectionChanged) { $0["online"] == false }
@@ -239,7 +239,7 @@ struct DeviceTests {
         #expect(try await bench.invoke("notification.getUnreadCount", timeout: 200).error?.code == .timeout)
         async let waiting = bench.invoke("notification.getUnreadCount")
         _ = try await bench.state
-        bench.device.stop()
+        bench.device.perform(.stop)
         #expect(try await waiting.error?.code == .offline)
         await bench.device.close()
         await bench.relay.stop()

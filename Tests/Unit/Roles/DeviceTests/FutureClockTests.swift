@@ -40,10 +40,10 @@ struct FutureClockTests {
         for _ in 0..<2 {
             let host = RecordingHost()
             let device = try AttackedHome.openDevice(home.url, place, host)
-            device.start()
+            device.perform(.start)
             _ = try await host.event(.connectionChanged) { $0["online"] == true }
-            let command = try Device.Command("notification.getUnreadCount", params: nil)
-            _ = try await value { device.invoke(command, desktop: nil, timeout: patience, then: $0) }
+            let command = try Device.Command("notification.getUnreadCount", [:])
+            _ = try await device.value(.ask(.invoke(command), of: nil, try CallTimeout(patience)))
             old.append(try await home.relay.letter { $0.to == home.desktopID && $0.isSealed })
             await device.close()
         }
@@ -51,16 +51,16 @@ struct FutureClockTests {
 
         let host = RecordingHost()
         let device = try AttackedHome.openDevice(home.url, place, host)
-        #expect(try await value { device.state(then: $0) }["id"] == .string(home.deviceID))
+        #expect(try await device.value(.state)["id"] == .string(home.deviceID))
         let offer = try await home.offer().serialized()
-        #expect(try await value { device.scan(offer, timeout: patience, then: $0) }["secure"] == true)
-        let command = try Device.Command("notification.getUnreadCount", params: nil)
-        _ = try await value { device.invoke(command, desktop: nil, timeout: patience, then: $0) }
+        #expect(try await device.value(.scan(offer, try CallTimeout(patience)))["secure"] == true)
+        let command = try Device.Command("notification.getUnreadCount", [:])
+        _ = try await device.value(.ask(.invoke(command), of: nil, try CallTimeout(patience)))
         _ = try await home.push("Tea")
         #expect(try await host.push(from: device)["title"] == "Tea")
         let refused = try await home.onDesktop("replayed") ?? 0
         for letter in old { await home.relay.deliver(letter) }
-        _ = try await value { device.invoke(command, desktop: nil, timeout: patience, then: $0) }
+        _ = try await device.value(.ask(.invoke(command), of: nil, try CallTimeout(patience)))
         #expect(try await home.onDesktop("replayed") == refused + 2)
         await device.close()
         await home.desktop.close()
@@ -85,12 +85,12 @@ struct FutureClockTests {
             return try Desktop.open(JSONValue.object(options).serialized(), host.channel).0
         }
         func notify(_ title: String, by desktop: Desktop) async throws {
-            let notice = try Desktop.Notice(parsing: #"{"title":"\#(title)","body":""}"#)
-            _ = try await value { desktop.notify(notice, timeout: patience, then: $0) }
+            let notice = try Desktop.Notice(JSONObject(#"{"title":"\#(title)","body":""}"#))
+            _ = try await desktop.value(.notify(notice, try CallTimeout(patience)))
         }
         for title in ["One", "Two"] {
             let desktop = try open(RecordingHost())
-            _ = try await value { desktop.start(then: $0) }
+            _ = try await desktop.value(.start)
             try await notify(title, by: desktop)
             #expect(try await home.deviceHost.push(from: home.device)["title"]?.string == title)
             await desktop.close()
@@ -99,16 +99,16 @@ struct FutureClockTests {
 
         let host = RecordingHost()
         let desktop = try open(host)
-        _ = try await value { desktop.start(then: $0) }
+        _ = try await desktop.value(.start)
         if deviceScans {
-            let offer = try await value { desktop.offer(timeout: patience, then: $0) }
+            let offer = try await desktop.value(.offer(try CallTimeout(patience)))
             let text = try #require(offer["payload"]?.string)
-            #expect(try await value { home.device.scan(text, timeout: patience, then: $0) }["secure"] == true)
+            #expect(try await home.device.value(.scan(text, try CallTimeout(patience)))["secure"] == true)
         } else {
-            let shown = try await value { home.device.show(timeout: patience, then: $0) }
+            let shown = try await home.device.value(.show(try CallTimeout(patience)))
             let text = try #require(shown["payload"]?.string)
-            _ = try await value { desktop.scan(text, then: $0) }
-            _ = try await value { desktop.confirm(.scan, true, then: $0) }
+            _ = try await desktop.value(.scan(text))
+            _ = try await desktop.value(.confirm(.scan, accept: true))
             _ = try await home.deviceHost.event(.pairingChanged) { $0["state"] == "completed" }
         }
         _ = try await host.event(.pairingChanged) { $0["state"] == "paired" }

@@ -58,7 +58,7 @@ struct HeartbeatTests {
         await desktop.message(did, ["type": "chainlesschain:other", "payload": [:]])
         let command = try await bench.host.event(.command) { $0["type"] != "hello" }
         #expect(command["type"] == "chainlesschain:other")
-        bench.device.stop()
+        bench.device.perform(.stop)
         _ = try await bench.host.event(.connectionChanged) { $0["online"] == false }
         #expect(await heartbeats.schedule.nextDeadline == nil)
         await bench.device.close()

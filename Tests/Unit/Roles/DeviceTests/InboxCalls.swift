@@ -20,14 +20,14 @@ struct LoadedPage {
 
 extension Device {
     func load(_ params: JSONObject = [:]) async throws -> LoadedPage {
-        let query = try InboxQuery(parsing: JSONValue.object(params).serialized())
-        return LoadedPage(json: try await value { load(query, then: $0) })
+        let query = try InboxQuery(params)
+        return LoadedPage(json: try await value(.loadInbox(query)))
     }
 
     func change(
-        _ request: InboxRequest, desktop: String? = nil, timeout: Int64 = 10_000
+        _ request: InboxRequest, desktop: String? = nil, timeout: CallTimeout = 10_000
     ) async throws -> Result<JSONValue, HostError> {
-        await outcome { change(request, desktop: desktop, timeout: timeout, then: $0) }
+        await outcome(.ask(.change(request), of: desktop, timeout))
     }
 
     /// Asks until the inbox is like that, at most five seconds.
@@ -41,7 +41,7 @@ extension Device {
     func untilInbox(
         _ location: SourceLocation = #_sourceLocation, _ isWanted: (JSONValue) -> Bool
     ) async throws {
-        try await until(location) { isWanted(try await value { inbox(then: $0) }) }
+        try await until(location) { isWanted(try await value(.inboxState)) }
     }
 
     private func until(_ location: SourceLocation, isSo: () async throws -> Bool) async throws {

@@ -30,8 +30,8 @@ struct InboxTests {
         }
 
         func pair(_ device: Device) async throws {
-            let offer = try await value { desktop.offer(timeout: 10_000, then: $0) }
-            _ = try await value { device.scan(offer["payload"]?.string ?? "", timeout: 10_000, then: $0) }
+            let offer = try await desktop.value(.offer(10_000))
+            _ = try await device.value(.scan(offer["payload"]?.string ?? "", 10_000))
         }
 
         /// The device has asked for everything by itself.
@@ -49,8 +49,8 @@ struct InboxTests {
 
         func notify(_ titles: String...) async throws {
             for title in titles {
-                let notice = try Desktop.Notice(parsing: #"{"title":"\#(title)","body":"b"}"#)
-                _ = try await value { desktop.notify(notice, timeout: 10_000, then: $0) }
+                let notice = try Desktop.Notice(JSONObject(#"{"title":"\#(title)","body":"b"}"#))
+                _ = try await desktop.value(.notify(notice, 10_000))
             }
         }
 
@@ -88,9 +88,9 @@ struct InboxTests {
         let cleared = try await device.change(.clear()).get()
         #expect(cleared["clearedCount"] == 2)
         #expect(try await device.load().titles == [])
-        let refreshed = try await value { device.refresh(nil, timeout: 10_000, then: $0) }
+        let refreshed = try await device.value(.ask(.refresh, of: nil, 10_000))
         #expect(refreshed["dropped"] == 0 && refreshed["added"] == 0 && refreshed["unread"] == 0)
-        let state = try await value { device.inbox(then: $0) }
+        let state = try await device.value(.inboxState)
         #expect(state["loading"] == false && state["unread"] == 0)
         #expect(
             state["desktops"]?.array?.first?["error"] == nil
@@ -128,18 +128,18 @@ struct InboxTests {
     func settings() async throws {
         let house = try await House()
         let (other, _) = try await house.another()
-        let before = try await value { house.bench.device.settings(of: nil, then: $0) }
+        let before = try await house.bench.device.value(.inboxSettings(of: nil))
         #expect(before["settings"]?["enabled"] == true && before["settings"]?["quietHoursEnabled"] == false)
-        let command = try Device.Command(.updateSettings, params: #"{"enabled":false}"#)
-        _ = await outcome { other.invoke(command, desktop: nil, timeout: 10_000, then: $0) }
+        let command = try Device.Command(.updateSettings, JSONObject(#"{"enabled":false}"#))
+        _ = await other.outcome(.ask(.invoke(command), of: nil, 10_000))
         let told = try await house.bench.host.event(.settingsChanged) { $0["settings"]?["enabled"] == false }
         #expect(told["settings"]?["revision"] == 1)
         _ = try await house.host.event(.settingsChanged) { $0["revision"] == 1 }
-        house.bench.device.stop()
-        let after = try await value { house.bench.device.settings(of: nil, then: $0) }
+        house.bench.device.perform(.stop)
+        let after = try await house.bench.device.value(.inboxSettings(of: nil))
         #expect(after["settings"]?["enabled"] == false)
         // The one who has changed them has them by the answer.
-        let own = try await value { other.settings(of: nil, then: $0) }
+        let own = try await other.value(.inboxSettings(of: nil))
         #expect(own["settings"]?["enabled"] == false)
         await other.close()
         await house.close()
@@ -152,12 +152,12 @@ struct InboxTests {
         try await house.notify("one", "two", "three")
         for _ in 0..<3 { _ = try await otherHost.push(from: other) }
         let ids = try await other.load().ids
-        other.stop()
+        other.perform(.stop)
         for _ in 0..<3 { _ = try await house.bench.host.push(from: house.bench.device) }
         _ = try await house.bench.device.change(.markRead(ids[0])).get()
         _ = try await house.bench.device.change(.delete(ids[1])).get()
         #expect(try await other.load().unread == 3)
-        other.start()
+        other.perform(.start)
         _ = try await otherHost.event(.unreadChanged) { $0["unread"] == 1 }
         try await other.until { $0.titles == ["three", "one"] }
         await other.close()
@@ -171,12 +171,12 @@ struct InboxTests {
         try await house.notify("one", "two")
         for _ in 0..<2 { _ = try await house.bench.host.push(from: device) }
         let ids = try await device.load().ids
-        device.stop()
+        device.perform(.stop)
         #expect(try await device.change(.markRead(ids[0])).get()["queued"] == true)
         #expect(try await device.change(.delete(ids[1])).get()["queued"] == true)
         #expect(try await device.load().titles == ["two"])
         #expect(try await device.load().unread == 0)
-        device.start()
+        device.perform(.start)
         _ = try await house.bench.host.event(.queueEnded) { $0["method"] == "notification.delete" }
         let history = try await house.bench.invoke("notification.getHistory").get()
         #expect(history["total"] == 1 && history["unreadCount"] == 0)
@@ -201,13 +201,13 @@ struct InboxTests {
         #expect(try await device.load().titles == ["from one"])
         #expect(try await device.load(["desktop": .string(desktop)]).titles == [])
         await two.desktop.close()
-        let refreshed = try await value { device.refresh(nil, timeout: 3_000, then: $0) }
+        let refreshed = try await device.value(.ask(.refresh, of: nil, 3_000))
         #expect(refreshed["unread"] == 1 && refreshed["failed"]?.array?.count == 1)
         #expect(refreshed["failed"]?.array?.first?["desktop"] == .string(desktop))
-        let state = try await value { device.inbox(then: $0) }
+        let state = try await device.value(.inboxState)
         #expect(state["desktops"]?.array?.count == 2)
         // An unpaired desktop's rows can still be taken away, here alone.
-        _ = try await value { device.unpair(page.desktops[1], then: $0) }
+        _ = try await device.value(.unpair(page.desktops[1]))
         #expect(try await device.load().unread == 1)
         _ = try await device.change(.markAllRead(), desktop: page.desktops[1]).get()
         #expect(try await device.load().unread == 0)
@@ -224,9 +224,9 @@ struct InboxTests {
         await desktop.message(did, event("live"))
         #expect(try await bench.host.push(from: bench.device)["late"] == false)
         for round in 0..<2 {
-            bench.device.stop()
+            bench.device.perform(.stop)
             _ = try await bench.host.event(.connectionChanged) { $0["online"] == false }
-            bench.device.start()
+            bench.device.perform(.start)
             let asked = try await desktop.request("notification.getHistory")
             #expect(asked["params"]?["since"]?.integer == (round == 0 ? 1_735_689_600_000 : 1_735_689_602_000))
             #expect(asked["params"]?["startDate"] == asked["params"]?["since"])
@@ -263,14 +263,14 @@ struct InboxTests {
             try await bench.device.untilInbox { $0["desktops"]?.array?.first?["unsupported"] == true }
             #expect(try await bench.invoke("notification.getSettings").error?.code == .unsupported)
             #expect(
-                await outcome { bench.device.refresh(nil, timeout: 5_000, then: $0) }.error?.code == .unsupported)
+                await bench.device.outcome(.ask(.refresh, of: nil, 5_000)).error?.code == .unsupported)
             #expect(try await bench.device.change(.clear()).error?.code == .unsupported)
-            #expect(await outcome { bench.device.settings(of: nil, then: $0) }.error?.code == .unsupported)
+            #expect(await bench.device.outcome(.inboxSettings(of: nil)).error?.code == .unsupported)
             try await desktop.settle()
             #expect(await desktop.hasRequest == false)
-            bench.device.stop()
+            bench.device.perform(.stop)
             _ = try await bench.host.event(.connectionChanged) { $0["online"] == false }
-            bench.device.start()
+            bench.device.perform(.start)
         }
         await bench.device.close()
         await bench.relay.stop()
@@ -304,7 +304,7 @@ struct InboxTests {
                 #expect(try await change.error?.code == code)
                 let page = try await bench.device.load()
                 #expect(page.ids == ["a"] && page.unread == 1 && page.uncertain == [])
-                let state = try await value { bench.device.inbox(then: $0) }
+                let state = try await bench.device.value(.inboxState)
                 #expect(state["desktops"]?.array?.first?["error"]?["code"] == .string(code.name))
             }
         }
@@ -389,7 +389,7 @@ struct InboxTests {
         let again = try await desktop.request("notification.delete")
         #expect(again["id"] == asked["id"])
         // The desktop has it still, so the row is certain; then the second try is answered, and it is gone.
-        async let refreshed = value { bench.device.refresh(nil, timeout: 5_000, then: $0) }
+        async let refreshed = bench.device.value(.ask(.refresh, of: nil, 5_000))
         let rows: JSONValue = [["id": "b", "title": "T"], ["id": "a", "title": "T"]]
         try await desktop.answerRefresh(of: did, ["items": rows, "total": 2, "unreadCount": 2])
         _ = try await refreshed
@@ -409,9 +409,9 @@ struct InboxTests {
         try await desktop.answerSync(of: did, rows: [])
         await desktop.message(did, event("gone"))
         _ = try await bench.host.push(from: bench.device)
-        async let refreshed = value { bench.device.refresh(nil, timeout: 10_000, then: $0) }
+        async let refreshed = bench.device.value(.ask(.refresh, of: nil, 10_000))
         let first = try await desktop.request("notification.getHistory")
-        let loading = try await value { bench.device.inbox(then: $0) }
+        let loading = try await bench.device.value(.inboxState)
         #expect(loading["loading"] == true && loading["desktops"]?.array?.first?["loading"] == true)
         let rows = (0..<150).map { number -> JSONValue in
             [
@@ -429,13 +429,13 @@ struct InboxTests {
         #expect(result["added"] == 150 && result["dropped"] == 1 && result["unread"] == 149)
         #expect(try await bench.device.load(["limit": 1]).total == 150)
 
-        async let broken = outcome { bench.device.refresh(nil, timeout: 10_000, then: $0) }
+        async let broken = bench.device.outcome(.ask(.refresh, of: nil, 10_000))
         await desktop.answer(try await desktop.request("notification.getHistory"), of: did, ["result": ["items": 7]])
         #expect(await broken.error?.code == .undecodable)
         #expect(try await bench.device.load(["limit": 1]).total == 150)
         #expect(
-            await outcome { bench.device.refresh(nil, timeout: 200, then: $0) }.error?.code == .timeout)
-        let state = try await value { bench.device.inbox(then: $0) }
+            await bench.device.outcome(.ask(.refresh, of: nil, 200)).error?.code == .timeout)
+        let state = try await bench.device.value(.inboxState)
         #expect(state["loading"] == false && state["desktops"]?.array?.first?["error"]?["code"] == "timeout")
         await bench.device.close()
         await bench.relay.stop()
@@ -452,7 +452,7 @@ struct InboxTests {
             }
             return ["items": .array(rows), "total": 3]
         }
-        async let refreshed = value { bench.device.refresh(nil, timeout: 10_000, then: $0) }
+        async let refreshed = bench.device.value(.ask(.refresh, of: nil, 10_000))
         try await desktop.answerRefresh(of: did, rows(read: 0))
         let early = try await desktop.request("notification.getUnreadCount")
         async let marked = bench.device.change(.markAllRead())
@@ -475,7 +475,7 @@ extension Bench {
     /// The code of the last error of the only desktop's part of the inbox.
     fileprivate var inboxError: JSONValue? {
         get async throws {
-            try await value { device.inbox(then: $0) }["desktops"]?.array?.first?["error"]?["code"]
+            try await device.value(.inboxState)["desktops"]?.array?.first?["error"]?["code"]
         }
     }
 }

@@ -24,7 +24,7 @@ struct MovedPrekeysTests {
     private func withPrekeys() async throws -> MovingPair {
         let pair = try await MovingPair()
         let (service, token) = (try #require(PushService("fcm")), try #require(PushToken(hex: "00ff")))
-        _ = try await value { pair.device.give(token, for: service, then: $0) }
+        _ = try await pair.device.value(.give(service, token))
         try await until("the desktop has prekeys") { try await left(pair) == 32 }
         return pair
     }
@@ -33,15 +33,15 @@ struct MovedPrekeysTests {
     private func seal(_ title: String, _ pair: MovingPair) async throws -> (id: String, payload: JSONObject) {
         let device = try await pair.deviceID()
         await pair.record.drop { $0.to == device }
-        let notice = try Desktop.Notice(parsing: #"{"title":"\#(title)"}"#)
-        let notified = try await value { pair.desktop.notify(notice, timeout: 10_000, then: $0) }
+        let notice = try Desktop.Notice(JSONObject(#"{"title":"\#(title)"}"#))
+        let notified = try await pair.desktop.value(.notify(notice, 10_000))
         let id = try #require(notified["notificationId"]?.string)
-        let request = try Desktop.SealRequest(device: device, id: id, options: nil)
-        return (id, try #require(try await value { pair.desktop.seal(request, then: $0) }.object))
+        let request = try Desktop.SealRequest(device: device, id: id, [:])
+        return (id, try #require(try await pair.desktop.value(.sealPush(request)).object))
     }
 
     private func receive(_ payload: JSONObject, _ pair: MovingPair) async throws -> JSONValue {
-        try await value { pair.device.receive(payload, service: "fcm", then: $0) }
+        try await pair.device.value(.receive(service: "fcm", payload))
     }
 
     /// A push that was sealed before the move opens no more, and comes in the session; one that is sealed now opens.

@@ -35,23 +35,23 @@ final class MovingPair {
     }
 
     func push(_ title: String) async throws {
-        let notice = try Desktop.Notice(parsing: #"{"title":"\#(title)"}"#)
+        let notice = try Desktop.Notice(JSONObject(#"{"title":"\#(title)"}"#))
         let desktop = desktop
-        async let notified = value { desktop.notify(notice, timeout: 10_000, then: $0) }
+        async let notified = desktop.value(.notify(notice, 10_000))
         #expect(try await deviceHost.push(from: device)["title"]?.string == title)
         _ = try await notified
     }
 
     func pushToAll(_ title: String, _ second: Device, _ secondHost: RecordingHost) async throws {
-        let notice = try Desktop.Notice(parsing: #"{"title":"\#(title)"}"#)
-        _ = try await value { desktop.notify(notice, timeout: 10_000, then: $0) }
+        let notice = try Desktop.Notice(JSONObject(#"{"title":"\#(title)"}"#))
+        _ = try await desktop.value(.notify(notice, 10_000))
         #expect(try await deviceHost.push(from: device)["title"]?.string == title)
         #expect(try await secondHost.push(from: second)["title"]?.string == title)
     }
 
     func unread() async throws -> JSONValue? {
-        let command = try Device.Command("notification.getUnreadCount", params: nil)
-        return try await value { device.invoke(command, desktop: nil, timeout: 10_000, then: $0) }["count"]
+        let command = try Device.Command("notification.getUnreadCount", [:])
+        return try await device.value(.ask(.invoke(command), of: nil, 10_000))["count"]
     }
 
     func reopenDevice() async throws {
@@ -59,7 +59,7 @@ final class MovingPair {
         deviceHost = RecordingHost()
         device = try AttackedHome.openDevice(
             home.url, ["state_dir": .string(folder + "/device")], deviceHost)
-        device.start()
+        device.perform(.start)
     }
 
     func reopenDesktop() async throws {
@@ -69,11 +69,11 @@ final class MovingPair {
             "state_dir": .string(folder + "/desktop"), "name": "Desk", "relay_url": .string(home.url),
         ]
         desktop = try Desktop.open(JSONValue.object(options).serialized(), desktopHost.channel).0
-        _ = try await value { desktop.start(then: $0) }
+        _ = try await desktop.value(.start)
     }
 
     func rekeyDevice() async throws -> String {
-        let next = try device.nextKey()
+        let next = try device.keys.next()
         let device = device
         // The first session may be on its way.
         try await until("it begins") {
@@ -83,7 +83,7 @@ final class MovingPair {
     }
 
     func rekeyDesktop() async throws -> String {
-        let next = try desktop.nextKey()
+        let next = try desktop.keys.next()
         let desktop = desktop
         try await until("it begins") {
             if case .success = await outcome({ desktop.rekey(to: next, then: $0) }) { true } else { false }
@@ -97,7 +97,7 @@ final class MovingPair {
             $0["state"] == "confirming" && $0["newId"]?.string == new
         }
         let id = asked["id"]?.string ?? ""
-        _ = try await value { desktop.confirmRekey(id, to: new, accept, then: $0) }
+        _ = try await desktop.value(.key(.confirmRekey(id, to: new, accept: accept)))
     }
 
     func approveDesktop(_ new: String, _ accept: Bool = true) async throws {
@@ -105,7 +105,7 @@ final class MovingPair {
             $0["state"] == "confirming" && $0["newId"]?.string == new
         }
         let id = asked["id"]?.string ?? ""
-        _ = try await value { device.confirmRekey(id, to: new, accept, then: $0) }
+        _ = try await device.value(.key(.confirmRekey(id, to: new, accept: accept)))
     }
 
     /// Everything up to the next start, which takes the new key.
@@ -123,15 +123,15 @@ final class MovingPair {
         return new
     }
 
-    func deviceState() async throws -> JSONValue { try await value { device.rekeyState(then: $0) } }
-    func desktopState() async throws -> JSONValue { try await value { desktop.rekeyState(then: $0) } }
-    func deviceID() async throws -> String { try await value { device.state(then: $0) }["id"]?.string ?? "" }
-    func desktopID() async throws -> String { try await value { desktop.state(then: $0) }["id"]?.string ?? "" }
+    func deviceState() async throws -> JSONValue { try await device.value(.key(.rekeyState)) }
+    func desktopState() async throws -> JSONValue { try await desktop.value(.key(.rekeyState)) }
+    func deviceID() async throws -> String { try await device.value(.state)["id"]?.string ?? "" }
+    func desktopID() async throws -> String { try await desktop.value(.state)["id"]?.string ?? "" }
     func devices() async throws -> [String] {
-        try await value { desktop.devices(then: $0) }.array?.compactMap { $0["id"]?.string } ?? []
+        try await desktop.value(.devices).array?.compactMap { $0["id"]?.string } ?? []
     }
     func desktops() async throws -> [String] {
-        try await value { device.desktops(then: $0) }.array?.compactMap { $0["id"]?.string } ?? []
+        try await device.value(.desktops).array?.compactMap { $0["id"]?.string } ?? []
     }
 
     func close() async {
@@ -156,4 +156,17 @@ final class CarriedLetters {
 
     func drop(_ drops: @escaping @Sendable (HostileRelay.Letter) -> Bool) { self.drops = drops }
     var announcements: [HostileRelay.Letter] { letters.filter { $0.payload["type"] == "bellwire:rekey" } }
+}
+
+extension Device {
+    /// Begins a move to that key.
+    func rekey(to next: SigningKey, then: @escaping Then) {
+        EventLoop.post { [core] in core.channel.moves.begin(next, then) }
+    }
+}
+
+extension Desktop {
+    fileprivate func rekey(to next: SigningKey, then: @escaping Then) {
+        EventLoop.post { [core] in core.channel.moves.begin(next, then) }
+    }
 }

@@ -27,7 +27,7 @@ struct NamelessDesktopTests {
         let device = try Device.open(options.serialized(), host.channel, links: BenchRelay.links).0
         let alias = try await RawPeer.register("pairing-code:004217", at: url)
         let desktop = try await RawPeer.register("desktop-1", at: url)
-        async let paired = value { device.type("004217", timeout: 10_000, then: $0) }
+        async let paired = device.value(.type("004217", 10_000))
         let ack = try await alias.payload("pair-ack")
         let did = try #require(ack["mobileDid"]?.string)
         await desktop.send(
@@ -43,7 +43,7 @@ struct NamelessDesktopTests {
         await desktop.send(text: #"{"type":"message","to":"\#(did)","payload":\#(other)}"#)
         await desktop.message(did, event("after"))
         _ = try await host.push(from: device)
-        let list = try await value { device.desktops(then: $0) }
+        let list = try await device.value(.desktops)
         #expect(list.array?.first?["name"] == "Office PC")
         await device.close()
         await relay.stop()

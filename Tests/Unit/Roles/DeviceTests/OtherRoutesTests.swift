@@ -29,10 +29,8 @@ import Wire
             let device = try Device.open(options, host.channel, links: links, kinds: kinds).0
             let desktop = try Desktop.open(desktopOptions, desktopHost.channel, links: links, kinds: kinds).0
             (self.device, self.desktop) = (device, desktop)
-            let offer = try await value { (then: @escaping Then) in desktop.offer(timeout: 10_000, then: then) }
-            let paired = try await value { (then: @escaping Then) in
-                device.scan(offer["payload"]?.string ?? "", timeout: 10_000, then: then)
-            }
+            let offer = try await desktop.value(.offer(10_000))
+            let paired = try await device.value(.scan(offer["payload"]?.string ?? "", 10_000))
             #expect(paired["secure"] == true)
             desktopID = PeerID(try #require(paired["id"]?.string))
             // The last of what a device asks by itself.
@@ -41,10 +39,8 @@ import Wire
 
         /// A push, from the desktop's program to the device's, and its acknowledgement.
         func push(_ title: String, _ location: SourceLocation = #_sourceLocation) async throws -> String {
-            let notice = try Desktop.Notice(parsing: JSONValue.object(["title": .string(title)]).serialized())
-            let sent = try await value { [desktop] (then: @escaping Then) in
-                desktop.notify(notice, timeout: 10_000, then: then)
-            }
+            let notice = try Desktop.Notice(["title": .string(title)])
+            let sent = try await desktop.value(.notify(notice, 10_000))
             let push = try await host.push(from: device, location)
             #expect(push["title"] == .string(title), sourceLocation: location)
             try await until("the acknowledgement", sourceLocation: location) { [desktop] in
@@ -55,11 +51,8 @@ import Wire
 
         /// A command of the device's, which the desktop carries out.
         func markAsRead(_ id: String) async throws {
-            let command = try Device.Command(
-                "notification.markAsRead", params: JSONValue.object(["notificationId": .string(id)]).serialized())
-            _ = try await outcome { [device] (then: @escaping @Sendable (Result<Device.Reply, HostError>) -> Void) in
-                device.invoke(command, desktop: nil, timeout: 10_000, then: then)
-            }.get()
+            let command = try Device.Command("notification.markAsRead", ["notificationId": .string(id)])
+            _ = try await device.value(.ask(.invoke(command), of: nil, 10_000))
             #expect(try await desktopHost.event(.notificationRead)["ids"] == [.string(id)])
         }
 
@@ -85,7 +78,7 @@ import Wire
         #expect(await bench.bestRoute() == RouteID(address))
         let id = try await bench.push("One")
         try await bench.markAsRead(id)
-        let state = try await value { (then: @escaping Then) in bench.device.state(then: then) }
+        let state = try await bench.device.value(.state)
         let connection = state["connection"]?.array?.first
         #expect(connection?["online"] == true)
         #expect(
@@ -94,11 +87,11 @@ import Wire
         // Away and back: what was sent meanwhile comes.
         await routes.cut(true)
         _ = try await bench.host.event(.connectionChanged) { $0["online"] == false }
-        let notice = try Desktop.Notice(parsing: #"{"title":"Two"}"#)
-        _ = try await value { (then: @escaping Then) in bench.desktop.notify(notice, timeout: 10_000, then: then) }
+        let notice = try Desktop.Notice(["title": "Two"])
+        _ = try await bench.desktop.value(.notify(notice, 10_000))
         await routes.cut(false)
         #expect(try await bench.host.push(from: bench.device)["title"] == "Two")
-        _ = try await value { (then: @escaping Then) in bench.device.unpair(bench.desktopID.text, then: then) }
+        _ = try await bench.device.value(.unpair(bench.desktopID.text))
         _ = try await bench.desktopHost.event(.peersChanged) { $0["devices"] == [] }
         await bench.close()
     }

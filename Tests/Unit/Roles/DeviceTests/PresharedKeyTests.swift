@@ -34,21 +34,21 @@ import Wire
     // MARK: What is there
 
     private func seal(ofDesktopAt device: Device) async throws -> JSONValue? {
-        try await value { device.desktops(then: $0) }.array?.first?["seal"]
+        try await device.value(.desktops).array?.first?["seal"]
     }
 
     private func seal(ofDeviceAt desktop: Desktop) async throws -> JSONValue? {
-        try await value { desktop.devices(then: $0) }.array?.first?["seal"]
+        try await desktop.value(.devices).array?.first?["seal"]
     }
 
     /// Both sides list the other like that. A command and its answer are frames of both sides in the session.
     private func expectSeal(
         _ expected: JSONValue, at device: Device, _ desktop: Desktop, _ location: SourceLocation = #_sourceLocation
     ) async throws {
-        let command = try Device.Command("notification.getUnreadCount", params: nil)
+        let command = try Device.Command("notification.getUnreadCount", [:])
         try await until("\(expected) on both sides", sourceLocation: location) {
             if expected["version"] == 2 {
-                _ = await outcome { device.invoke(command, desktop: nil, timeout: 5_000, then: $0) }
+                _ = await device.outcome(.ask(.invoke(command), of: nil, 5_000))
             }
             let lists = [try await seal(ofDesktopAt: device), try await seal(ofDeviceAt: desktop)]
             return lists == [expected, expected]
@@ -59,8 +59,8 @@ import Wire
         _ title: String, by desktop: Desktop, to device: Device, _ host: RecordingHost,
         _ location: SourceLocation = #_sourceLocation
     ) async throws {
-        let notice = try Desktop.Notice(parsing: #"{"title":"\#(title)"}"#)
-        async let notified = value { desktop.notify(notice, timeout: 10_000, then: $0) }
+        let notice = try Desktop.Notice(JSONObject(#"{"title":"\#(title)"}"#))
+        async let notified = desktop.value(.notify(notice, 10_000))
         #expect(try await host.push(from: device, location)["title"]?.string == title, sourceLocation: location)
         // While the first session begins, it may take a second try.
         _ = try await notified
@@ -112,13 +112,13 @@ import Wire
         switch flow {
         case .scan: try await home.pair()
         case .show:
-            let shown = try await value { device.show(timeout: 10_000, then: $0) }
-            _ = try await value { desktop.scan(shown["payload"]?.string ?? "", then: $0) }
-            _ = try await value { desktop.confirm(.scan, true, then: $0) }
+            let shown = try await device.value(.show(10_000))
+            _ = try await desktop.value(.scan(shown["payload"]?.string ?? ""))
+            _ = try await desktop.value(.confirm(.scan, accept: true))
             _ = try await home.desktopHost.event(.pairingChanged) { $0["state"] == "paired" }
         case .typed:
-            let shown = try await value { desktop.code(timeout: 10_000, then: $0) }
-            _ = try await value { device.type(shown["code"]?.string ?? "", timeout: 10_000, then: $0) }
+            let shown = try await desktop.value(.code(10_000))
+            _ = try await device.value(.type(shown["code"]?.string ?? "", 10_000))
         }
     }
 
@@ -132,8 +132,8 @@ import Wire
         try await pair(home, by: flow)
         try await expectSeal(["version": 1, "psk": true], at: home.device, home.desktop)
         await home.relay.letsHandshakesThrough()
-        home.device.stop()
-        home.device.start()
+        home.device.perform(.stop)
+        home.device.perform(.start)
         try await push("Tea", by: home.desktop, to: home.device, home.deviceHost)
         try await expectSeal(["version": 2, "psk": true], at: home.device, home.desktop)
         // Hosts hear of it.
@@ -166,12 +166,12 @@ import Wire
         let device = try AttackedHome.openDevice(home.url, ["state_dir": .string(deviceDirectory)], host)
         #expect(try await seal(ofDesktopAt: device) == ["version": 1, "psk": false])
         #expect(try await seal(ofDeviceAt: desktop) == ["version": 1, "psk": false])
-        device.start()
+        device.perform(.start)
         try await expectSeal(["version": 2, "psk": false], at: device, desktop)
         try await push("Tea", by: desktop, to: device, host)
         // Pairing again gives it one.
-        let offer = try await value { desktop.offer(timeout: 10_000, then: $0) }
-        _ = try await value { device.scan(offer["payload"]?.string ?? "", timeout: 10_000, then: $0) }
+        let offer = try await desktop.value(.offer(10_000))
+        _ = try await device.value(.scan(offer["payload"]?.string ?? "", 10_000))
         _ = try await desktopHost.event(.pairingChanged) { $0["state"] == "paired" }
         try await push("Milk", by: desktop, to: device, host)
         try await expectSeal(["version": 2, "psk": true], at: device, desktop)
@@ -187,7 +187,7 @@ import Wire
             "state_dir": .string(desktopDirectory), "name": "Desk", "relay_url": .string(home.url),
         ]
         let desktop = try Desktop.open(JSONValue.object(options).serialized(), host.channel).0
-        _ = try await value { desktop.start(then: $0) }
+        _ = try await desktop.value(.start)
         _ = try await host.event(.connectionChanged) { $0["online"] == true }
         return (desktop, host)
     }
@@ -208,8 +208,8 @@ import Wire
             return [letter]
         }
         let (device, desktop) = (home.device, home.desktop)
-        let shown = try await value { desktop.code(timeout: 10_000, then: $0) }
-        let typed = await outcome { device.type(shown["code"]?.string ?? "", timeout: 10_000, then: $0) }
+        let shown = try await desktop.value(.code(10_000))
+        let typed = await device.outcome(.type(shown["code"]?.string ?? "", 10_000))
         #expect(typed.error?.detail["reason"] == "rejected")
         let failed = try await home.desktopHost.event(.pairingChanged) { $0["state"] == "failed" }
         #expect(failed["reason"] == "not_secure")
@@ -238,17 +238,17 @@ import Wire
         defer { clean() }
         let home = try await home()
         let (device, desktop) = (home.device, home.desktop)
-        let shown = try await value { device.show(timeout: 10_000, then: $0) }
+        let shown = try await device.value(.show(10_000))
         let text = try JSONValue(parsing: shown["payload"]?.string ?? "")
         var code = try #require(text.object)
         var bw = try #require(code["bw"]?.object)
         bw["seal"] = nil
         code["bw"] = .object(bw)
-        _ = try await value { desktop.scan(JSONValue.object(code).serialized(), then: $0) }
-        _ = try await value { desktop.confirm(.scan, true, then: $0) }
+        _ = try await desktop.value(.scan(JSONValue.object(code).serialized()))
+        _ = try await desktop.value(.confirm(.scan, accept: true))
         let failed = try await home.deviceHost.event(.pairingChanged) { $0["state"] == "failed" }
         #expect(failed["reason"] == "not_secure")
-        desktop.cancel(.scan)
+        desktop.perform(.cancel(.scan))
         _ = try await home.desktopHost.event(.pairingChanged) { $0["state"] == "cancelled" }
         try await home.expectNobodyIsPaired()
         await home.close()
@@ -276,8 +276,8 @@ import Wire
         await home.relay.carries { [$0] }
         let host = RecordingHost()
         let again = try AttackedHome.openDevice(home.url, ["state_dir": .string(deviceDirectory)], host)
-        #expect(try await value { again.desktops(then: $0) }.array?.isEmpty == true)
-        _ = try await value { again.scan(offer.serialized(), timeout: 10_000, then: $0) }
+        #expect(try await again.value(.desktops).array?.isEmpty == true)
+        _ = try await again.value(.scan(offer.serialized(), 10_000))
         try await push("Tea", by: home.desktop, to: again, host)
         try await expectSeal(["version": 2, "psk": true], at: again, home.desktop)
         await again.close()
@@ -301,7 +301,7 @@ import Wire
         let second = RecordingHost()
         let paired = try AttackedHome.openDevice(home.url, ["state_dir": .string(deviceDirectory)], second)
         let offer = try await home.offer()
-        _ = try await value { paired.scan(offer.serialized(), timeout: 10_000, then: $0) }
+        _ = try await paired.value(.scan(offer.serialized(), 10_000))
         try await push("Tea", by: home.desktop, to: paired, second)
         await paired.close()
         try FileManager.default.removeItem(atPath: deviceDirectory)
@@ -315,31 +315,31 @@ import Wire
         }
         let host = RecordingHost()
         let device = try AttackedHome.openDevice(home.url, ["state_dir": .string(deviceDirectory)], host)
-        device.start()
+        device.perform(.start)
         let changed = try await host.event(.peersChanged) {
             $0["desktops"]?.array?.first?["seal"]?["problem"] != nil
         }
         #expect(
             changed["desktops"]?.array?.first?["seal"]
                 == ["version": 2, "psk": true, "problem": "handshake_refused"])
-        let state = try await value { device.state(then: $0) }
+        let state = try await device.value(.state)
         #expect(state["counters"]?["handshakesRefused"]?.integer ?? 0 >= 1)
         // Whatever the desktop sends, and asks for.
         let (desktop, deviceID) = (home.desktop, home.deviceID)
-        let notice = try Desktop.Notice(parsing: #"{"title":"Milk"}"#)
-        #expect(await outcome { desktop.notify(notice, timeout: 1_000, then: $0) }.error != nil)
+        let notice = try Desktop.Notice(JSONObject(#"{"title":"Milk"}"#))
+        #expect(await desktop.outcome(.notify(notice, 1_000)).error != nil)
         for _ in 0..<20 {
             await home.relay.deliver(
                 .init(
                     from: desktopID, to: deviceID,
                     payload: ["type": "bellwire:hs", "payload": ["v": 2, "step": 0]], isSealed: false))
         }
-        _ = try await value { device.state(then: $0) }
+        _ = try await device.value(.state)
         #expect(await steps.value <= 3, "a first one, and repetitions")
 
         // A new pairing is a new key on both sides.
         let anew = try await home.offer()
-        _ = try await value { device.scan(anew.serialized(), timeout: 10_000, then: $0) }
+        _ = try await device.value(.scan(anew.serialized(), 10_000))
         #expect(try await host.push(from: device)["title"] == "Milk")
         try await expectSeal(["version": 2, "psk": true], at: device, home.desktop)
         await device.close()
@@ -361,9 +361,9 @@ import Wire
         let (desktop, desktopHost) = try await openDesktop(home)
         let host = RecordingHost()
         let device = try AttackedHome.openDevice(home.url, ["state_dir": .string(deviceDirectory)], host)
-        device.start()
-        let offer = try await value { desktop.offer(timeout: 10_000, then: $0) }
-        _ = try await value { device.scan(offer["payload"]?.string ?? "", timeout: 10_000, then: $0) }
+        device.perform(.start)
+        let offer = try await desktop.value(.offer(10_000))
+        _ = try await device.value(.scan(offer["payload"]?.string ?? "", 10_000))
         _ = try await desktopHost.event(.pairingChanged) { $0["state"] == "paired" }
         try await push("Milk", by: desktop, to: device, host)
         try await expectSeal(["version": 2, "psk": true], at: device, desktop)

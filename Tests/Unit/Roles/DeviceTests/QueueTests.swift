@@ -66,7 +66,7 @@ struct QueueTests {
         let bench = try await SealedBench()
         try await bench.notify("Tea")
         // The device does not know yet that it is gone.
-        bench.desktop.stop()
+        bench.desktop.perform(.stop)
         let core = bench.device.core
         let answer = try await bench.invoke("notification.clearAll").get()
         guard answer["queued"] == true else {
@@ -96,17 +96,16 @@ struct QueueTests {
         let device = try SealedBench.openDevice(directory, host)
         // Not started: there is no connection.
         for id in ids.prefix(10) {
-            let command = try Device.Command(
-                .delete, params: JSONValue.object(["notificationId": .string(id)]).serialized())
+            let command = try Device.Command(.delete, ["notificationId": .string(id)])
             let queued = try await value {
-                (then: @escaping @Sendable (Result<Device.Reply, HostError>) -> Void) in
-                device.invoke(command, desktop: nil, timeout: 1_000, then: then)
+                (then: @escaping Then) in
+                device.perform(.ask(.invoke(command), of: nil, 1_000), then: then)
             }
             #expect(queued["queued"] == true)
         }
         await device.close()
         let again = try SealedBench.openDevice(directory, host)
-        again.start()
+        again.perform(.start)
         var order: [JSONValue?] = []
         for _ in 0..<10 {
             let ended = try await host.event(.queueEnded)
@@ -153,9 +152,7 @@ struct QueueTests {
     func refused() async throws {
         let bench = try await SealedBench()
         try await bench.notify("Tea")
-        _ = try await value { (then: @escaping Then) in
-            bench.desktop.allow(.upTo(.safe), "notification", to: bench.deviceID, then: then)
-        }
+        _ = try await bench.desktop.value(.allow(.upTo(.safe), skill: "notification", to: bench.deviceID))
         #expect(try await bench.invoke("notification.clearAll").error?.code == .denied)
         try await bench.leaveDesktop()
         let queued = try await bench.invoke("notification.clearAll").get()
@@ -163,25 +160,21 @@ struct QueueTests {
         let ended = try await bench.host.event(.queueEnded)
         #expect(ended["outcome"] == "failed" && ended["error"]?["code"] == "denied")
         #expect(try await bench.queue.map { $0["state"] } == ["failed"])
-        _ = try await value { (then: @escaping Then) in
-            bench.desktop.allow(.upTo(.mutating), "notification", to: bench.deviceID, then: then)
-        }
+        _ = try await bench.desktop.value(.allow(.upTo(.mutating), skill: "notification", to: bench.deviceID))
         let id = try #require(queued["id"]?.string)
-        _ = try await value { (then: @escaping Then) in bench.device.retryQueued(id, then: then) }
+        _ = try await bench.device.value(.retryQueued(id))
         #expect(try await bench.host.event(.queueEnded)["result"]?["clearedCount"] == 1)
         #expect(
-            await outcome { (then: @escaping Then) in bench.device.retryQueued(id, then: then) }.error?.code
+            await bench.device.outcome(.retryQueued(id)).error?.code
                 == .notFound)
         #expect(
-            await outcome { (then: @escaping Then) in bench.device.removeQueued("x", then: then) }.error?.code
+            await bench.device.outcome(.removeQueued("x")).error?.code
                 == .notFound)
         try await bench.leaveDesktop()
         let other = try await bench.invoke("notification.clearAll").get()
-        _ = try await value { (then: @escaping Then) in
-            bench.device.removeQueued(other["id"]?.string ?? "", then: then)
-        }
+        _ = try await bench.device.value(.removeQueued(other["id"]?.string ?? ""))
         #expect(try await bench.host.event(.queueEnded)["outcome"] == "removed")
-        _ = try await value { (then: @escaping Then) in bench.device.clearQueue(before: nil, then: then) }
+        _ = try await bench.device.value(.clearQueue(before: 0))
         #expect(try await bench.queue.isEmpty)
         await bench.end()
     }
@@ -209,19 +202,17 @@ struct QueueTests {
         _ = try await bench.host.event(.queueChanged) { $0["count"] == 1 && $0["pending"] == 1 }
         let other = try await bench.invoke("notification.delete", ["notificationId": "n"]).get()["id"]?.string ?? ""
         _ = try await bench.host.event(.queueChanged) { $0["count"] == 2 && $0["pending"] == 2 }
-        _ = try await value { (then: @escaping Then) in bench.device.removeQueued(other, then: then) }
+        _ = try await bench.device.value(.removeQueued(other))
         _ = try await bench.host.event(.queueChanged) { $0["count"] == 1 && $0["pending"] == 1 }
         #expect(try await bench.host.event(.queueEnded)["outcome"] == "removed")
         _ = try await bench.invoke("notification.clearAll").get()
         #expect(try await bench.host.event(.queueEnded) { $0["id"] == mark["id"] }["outcome"] == "superseded")
-        _ = try await value { (then: @escaping Then) in
-            bench.desktop.allow(.upTo(.safe), "notification", to: bench.deviceID, then: then)
-        }
+        _ = try await bench.desktop.value(.allow(.upTo(.safe), skill: "notification", to: bench.deviceID))
         try await bench.returnDesktop()
         _ = try await bench.host.event(.queueChanged) { $0["sending"] == 1 && $0["pending"] == 0 }
         #expect(try await bench.host.event(.queueEnded)["outcome"] == "failed")
         _ = try await bench.host.event(.queueChanged) { $0["failed"] == 1 && $0["sending"] == 0 }
-        _ = try await value { (then: @escaping Then) in bench.device.clearQueue(before: nil, then: then) }
+        _ = try await bench.device.value(.clearQueue(before: 0))
         _ = try await bench.host.event(.queueChanged) { $0["count"] == 0 }
         await bench.end()
     }
@@ -231,7 +222,7 @@ struct QueueTests {
         let bench = try await SealedBench()
         try await bench.leaveDesktop()
         _ = try await bench.invoke("notification.clearAll").get()
-        _ = try await value { (then: @escaping Then) in bench.device.unpairAll(then: then) }
+        _ = try await bench.device.value(.unpairAll)
         #expect(try await bench.host.event(.queueEnded)["outcome"] == "removed")
         #expect(try await bench.queue.isEmpty)
         await bench.end()
@@ -264,7 +255,7 @@ struct QueueTests {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             EventLoop.post {
                 guard let known = core.desktops.peers.first,
-                    let command = try? Device.Command(.clearAll, params: nil)
+                    let command = try? Device.Command(.clearAll, [:])
                 else { return continuation.resume() }
                 let call = HostCommand(deadline: EventLoop.now &+ 10_000) { _ in continuation.resume() }
                 core.queue.keep(
@@ -284,7 +275,7 @@ struct QueueTests {
         let bench = try await Bench()
         let (desktop, did) = try await bench.pairedDesktop()
         await desktop.close()
-        let mark = try Device.Command(.markAsRead, params: #"{"notificationId":"n"}"#)
+        let mark = try Device.Command(.markAsRead, JSONObject(#"{"notificationId":"n"}"#))
         guard case .queued(let id) = await bench.device.core.performed(mark) else {
             Issue.record("not queued")
             return
@@ -310,23 +301,19 @@ struct QueueTests {
     func perform() async throws {
         let bench = try await SealedBench()
         let core = bench.device.core
-        let clear = try Device.Command(.clearAll, params: nil)
+        let clear = try Device.Command(.clearAll, [:])
         guard case .answered(let result) = await core.performed(clear) else {
             Issue.record("not answered")
             return await bench.end()
         }
         #expect(result["clearedCount"] == 0)
-        _ = try await value { (then: @escaping Then) in
-            bench.desktop.allow(.nothing, "notification", to: bench.deviceID, then: then)
-        }
+        _ = try await bench.desktop.value(.allow(.nothing, skill: "notification", to: bench.deviceID))
         guard case .refused(let refusal) = await core.performed(clear) else {
             Issue.record("not refused")
             return await bench.end()
         }
         #expect(refusal.error.code == .denied)
-        _ = try await value { (then: @escaping Then) in
-            bench.desktop.allow(.upTo(.mutating), "notification", to: bench.deviceID, then: then)
-        }
+        _ = try await bench.desktop.value(.allow(.upTo(.mutating), skill: "notification", to: bench.deviceID))
         try await bench.leaveDesktop()
         guard case .queued(let id) = await core.performed(clear) else {
             Issue.record("not queued")
@@ -343,7 +330,7 @@ struct QueueTests {
         let bench = try await Bench()
         let (desktop, did) = try await bench.pairedDesktop()
         let core = bench.device.core
-        let mark = try Device.Command(.markAllAsRead, params: nil)
+        let mark = try Device.Command(.markAllAsRead, [:])
         guard case .unanswered(let id, let error) = await core.performed(mark, timeout: 200, queueing: .whenUnanswered)
         else {
             Issue.record("not unanswered")

@@ -23,7 +23,7 @@ struct RekeyTests {
     func device() async throws {
         let pair = try await MovingPair()
         let old = try await pair.deviceID()
-        _ = try await value { pair.desktop.allow(.upTo(.safe), "notification", to: old, then: $0) }
+        _ = try await pair.desktop.value(.allow(.upTo(.safe), skill: "notification", to: old))
         let new = try await pair.readyDeviceMove()
         // Until the switch, everything goes on under the old key.
         #expect(try await pair.deviceID() == old)
@@ -32,8 +32,8 @@ struct RekeyTests {
 
         // A push that waits while the device is away.
         await pair.device.close()
-        let notice = try Desktop.Notice(parsing: #"{"title":"third"}"#)
-        _ = try await value { pair.desktop.notify(notice, timeout: 10_000, then: $0) }
+        let notice = try Desktop.Notice(JSONObject(#"{"title":"third"}"#))
+        _ = try await pair.desktop.value(.notify(notice, 10_000))
         try await pair.reopenDevice()
         #expect(try await pair.deviceID() == new)
         #expect(try await pair.deviceHost.push(from: pair.device)["title"] == "third")
@@ -41,18 +41,18 @@ struct RekeyTests {
         #expect(try await pair.devices() == [new])
         try await pair.push("fourth")
         #expect(try await pair.unread() == 4)
-        let permissions = try await value { pair.desktop.permissions(then: $0) }["devices"]?.array?.first
+        let permissions = try await pair.desktop.value(.permissions)["devices"]?.array?.first
         #expect(permissions?["id"]?.string == new && permissions?["allowed"]?["notification"] == "safe")
         try await until("the move is complete") { try await pair.deviceState()["state"] == "none" }
-        let revoked = try await value { pair.desktop.revoked(then: $0) }.array
+        let revoked = try await pair.desktop.value(.key(.revoked)).array
         #expect(revoked?.first?["id"]?.string == old && revoked?.first?["movedTo"]?.string == new)
 
         // Nothing recorded under the old key has an effect, nor do the statements themselves.
-        let before = try await value { pair.desktop.state(then: $0) }["counters"]?["revoked"]?.integer ?? 0
+        let before = try await pair.desktop.value(.state)["counters"]?["revoked"]?.integer ?? 0
         let letters = await pair.record.letters.filter { $0.from == old }
         for letter in letters { await pair.home.relay.deliver(letter) }
         try await until("all of it is counted") {
-            let counters = try await value { pair.desktop.state(then: $0) }["counters"]
+            let counters = try await pair.desktop.value(.state)["counters"]
             return counters?["revoked"]?.integer ?? 0 >= before + Int64(letters.count)
         }
         for letter in await pair.record.announcements { await pair.home.relay.deliver(letter) }
@@ -74,20 +74,20 @@ struct RekeyTests {
         try await pair.push("second")
         await pair.desktop.close()
         // A change that waits for the desktop.
-        let request = try Device.Command("notification.markAllAsRead", params: nil)
-        let queued = await outcome { pair.device.invoke(request, desktop: nil, timeout: 1_000, then: $0) }
+        let request = try Device.Command("notification.markAllAsRead", [:])
+        let queued = await pair.device.outcome(.ask(.invoke(request), of: nil, 1_000))
         _ = queued
         try await pair.reopenDesktop()
         #expect(try await pair.desktopID() == new)
         _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "moved" && $0["newId"]?.string == new }
         #expect(try await pair.desktops() == [new])
         try await pair.push("third")
-        let query = try Device.InboxQuery(parsing: nil)
-        let page = try await value { pair.device.load(query, then: $0) }
+        let query = try Device.InboxQuery([:])
+        let page = try await pair.device.value(.loadInbox(query))
         let rows = page["notifications"]?.array ?? page["items"]?.array ?? []
         #expect(rows.allSatisfy { $0["desktop"]?.string == new })
         try await until("the move is complete") { try await pair.desktopState()["state"] == "none" }
-        #expect(try await value { pair.device.revoked(then: $0) }.array?.first?["id"]?.string == old)
+        #expect(try await pair.device.value(.key(.revoked)).array?.first?["id"]?.string == old)
         try await pair.reopenDevice()
         try await pair.push("fourth")
         // And back again is not possible: an old key stays refused.
@@ -115,7 +115,7 @@ struct RekeyTests {
         #expect(question?["id"]?.string == old && question?["newId"]?.string == new)
         // The answer is lost, and both start again.
         await pair.record.drop { $0.to == old }
-        _ = try await value { pair.desktop.confirmRekey(old, to: new, true, then: $0) }
+        _ = try await pair.desktop.value(.key(.confirmRekey(old, to: new, accept: true)))
         try await pair.reopenDesktop()
         await pair.record.drop { _ in false }
         try await pair.reopenDevice()
@@ -182,7 +182,7 @@ struct RekeyTests {
         #expect(error.code == .invalid)
         let folder = pair.folder + "/device/"
         try FileManager.default.copyItem(atPath: folder + "identity.key", toPath: folder + "identity.next.key")
-        #expect(try device.nextKey().did != key.did)
+        #expect(try device.keys.next().did != key.did)
         await pair.close()
     }
 
@@ -197,7 +197,7 @@ struct RekeyTests {
         _ = try await pair.deviceHost.event(.rekeyChanged) { $0["peers"]?.array?.first?["state"] == "declined" }
         try await pair.reopenDevice()
         #expect(try await pair.deviceID() == old)
-        guard case .failure(let late) = await outcome({ pair.desktop.confirmRekey(old, to: new, true, then: $0) })
+        guard case .failure(let late) = await pair.desktop.outcome(.key(.confirmRekey(old, to: new, accept: true)))
         else {
             Issue.record("an answer was changed")
             return
@@ -206,11 +206,10 @@ struct RekeyTests {
         #expect(try await pair.rekeyDevice() == new)
         try await pair.approveDevice(new)
         _ = try await pair.deviceHost.event(.rekeyChanged) { $0["state"] == "ready" }
-        _ = try await value { pair.device.cancelRekey(then: $0) }
-        try pair.device.dropNextKey()
+        _ = try await pair.device.value(.key(.cancelRekey))
         try await pair.reopenDevice()
         #expect(try await pair.deviceID() == old)
-        guard case .failure(let none) = await outcome({ pair.device.cancelRekey(then: $0) }) else {
+        guard case .failure(let none) = await pair.device.outcome(.key(.cancelRekey)) else {
             Issue.record("nothing was cancelled")
             return
         }
@@ -246,14 +245,14 @@ struct RekeyTests {
         let pair = try await MovingPair()
         let secondHost = RecordingHost()
         let second = try AttackedHome.openDevice(pair.home.url, [:], secondHost)
-        let offer = try await value { pair.desktop.offer(timeout: 10_000, then: $0) }["payload"]?.string ?? ""
-        _ = try await value { second.scan(offer, timeout: 10_000, then: $0) }
+        let offer = try await pair.desktop.value(.offer(10_000))["payload"]?.string ?? ""
+        _ = try await second.value(.scan(offer, 10_000))
         let old = try await pair.desktopID()
         let new = try await pair.rekeyDesktop()
         try await pair.approveDesktop(new)
         // The second device's user declines: the first one's approval is not enough.
         _ = try await secondHost.event(.rekeyChanged) { $0["state"] == "confirming" && $0["newId"]?.string == new }
-        _ = try await value { second.confirmRekey(old, to: new, false, then: $0) }
+        _ = try await second.value(.key(.confirmRekey(old, to: new, accept: false)))
         _ = try await pair.desktopHost.event(.rekeyChanged) { status in
             Set(status["peers"]?.array?.compactMap { $0["state"]?.string } ?? []) == ["approved", "declined"]
         }
@@ -261,8 +260,8 @@ struct RekeyTests {
         #expect(try await pair.desktopID() == old)
         try await pair.pushToAll("to both", second, secondHost)
         // Without it, nothing is in the way.
-        let id = try await value { second.state(then: $0) }["id"]?.string ?? ""
-        _ = try await value { pair.desktop.unpair(id, then: $0) }
+        let id = try await second.value(.state)["id"]?.string ?? ""
+        _ = try await pair.desktop.value(.unpair(id))
         #expect(try await pair.desktopState()["state"] == "ready")
         try await pair.reopenDesktop()
         #expect(try await pair.desktopID() == new)
@@ -279,7 +278,7 @@ struct RekeyTests {
         await pair.record.drop { $0.payload["type"] == "bellwire:rekey" }
         try await pair.reopenDevice()
         #expect(try await pair.deviceState()["state"] == "switched")
-        let next = try pair.device.nextKey()
+        let next = try pair.device.keys.next()
         let error = await outcome { pair.device.rekey(to: next, then: $0) }.error
         #expect(error?.code == .busy && error?.detail["peers"]?.array?.count == 1)
         await pair.record.drop { _ in false }
@@ -305,7 +304,7 @@ struct RekeyTests {
         for letter in await pair.record.announcements { await pair.home.relay.deliver(letter) }
         try await pair.push("second")
         #expect(try await pair.devices() == [ids[2]])
-        let revoked = try await value { pair.desktop.revoked(then: $0) }.array?.compactMap { $0["id"]?.string }
+        let revoked = try await pair.desktop.value(.key(.revoked)).array?.compactMap { $0["id"]?.string }
         #expect(Set(revoked ?? []) == Set(ids.prefix(2)))
         await pair.close()
     }
@@ -315,13 +314,13 @@ struct RekeyTests {
         let pair = try await MovingPair()
         let (old, new) = (try await pair.deviceID(), try await pair.readyDeviceMove())
         await pair.device.close()
-        _ = try await value { pair.desktop.unpair(old, then: $0) }
+        _ = try await pair.desktop.value(.unpair(old))
         try await pair.reopenDesktop()
         try await pair.reopenDevice()
         #expect(try await pair.deviceID() == new)
         // Its registration at a relay that keeps nothing may come after the reminder.
-        pair.desktop.stop()
-        _ = try await value { pair.desktop.start(then: $0) }
+        pair.desktop.perform(.stop)
+        _ = try await pair.desktop.value(.start)
         try await until("it hears that it is unpaired") { try await pair.desktops().isEmpty }
         #expect(try await pair.devices().isEmpty)
         await pair.close()
@@ -352,13 +351,13 @@ struct RekeyTests {
         #expect(try await pair.devices() == [old])
         #expect(await pair.record.announcements.isEmpty, "until the switch a statement travels sealed")
         guard
-            case .failure(let wrong) = await outcome({ pair.desktop.confirmRekey(old, to: thief.did, true, then: $0) })
+            case .failure(let wrong) = await pair.desktop.outcome(.key(.confirmRekey(old, to: thief.did, accept: true)))
         else {
             Issue.record("another key was approved")
             return
         }
         #expect(wrong.code == .notFound)
-        _ = try await value { pair.desktop.confirmRekey(old, to: new, true, then: $0) }
+        _ = try await pair.desktop.value(.key(.confirmRekey(old, to: new, accept: true)))
         for letter in letters { await pair.home.relay.deliver(letter) }
         try await pair.push("second")
         #expect(try await pair.devices() == [old])
@@ -369,13 +368,13 @@ struct RekeyTests {
     func revoked() async throws {
         let pair = try await MovingPair()
         let (old, new) = (try await pair.deviceID(), try await pair.readyDeviceMove())
-        _ = try await value { pair.desktop.revoke(old, then: $0) }
-        let list = try await value { pair.desktop.revoked(then: $0) }.array?.compactMap { $0["id"]?.string }
+        _ = try await pair.desktop.value(.key(.revoke(old)))
+        let list = try await pair.desktop.value(.key(.revoked)).array?.compactMap { $0["id"]?.string }
         #expect(Set(list ?? []) == [old, new])
         try await pair.reopenDevice()
         #expect(try await pair.deviceID() == new)
         try await until("its frames are counted") {
-            try await value { pair.desktop.state(then: $0) }["counters"]?["revoked"]?.integer ?? 0 > 1
+            try await pair.desktop.value(.state)["counters"]?["revoked"]?.integer ?? 0 > 1
         }
         #expect(try await pair.devices().isEmpty)
         await pair.close()
@@ -400,14 +399,14 @@ struct RekeyTests {
         }
         #expect(error.code == .unsupported && error.detail["reason"] == "no_sessions")
         #expect(error.detail["peers"]?.array?.first?.string == home.desktopID)
-        #expect(throws: HostError.self) { try home.device.nextKey() }
+        #expect(throws: HostError.self) { try home.device.keys.next() }
         // A statement in version 1 of the seal is refused.
         let before = try await home.onDesktop("downgraded") ?? 0
         let statement = MoveStatement(from: home.device.core.context.key, to: next, for: PeerID(home.desktopID), at: 5)
         let (core, desktop) = (home.device.core, PeerID(home.desktopID))
         await say(RekeyFrame.statement(statement).json, from: core, to: desktop)
         try await until("it is counted") { try await home.onDesktop("downgraded") ?? 0 > before }
-        #expect(try await value { home.desktop.rekeyState(then: $0) }["questions"]?.array?.isEmpty == true)
+        #expect(try await home.desktop.value(.key(.rekeyState))["questions"]?.array?.isEmpty == true)
         await home.close()
     }
 }

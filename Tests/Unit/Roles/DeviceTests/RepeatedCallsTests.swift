@@ -25,23 +25,23 @@ struct RepeatedCallsTests {
 
     /// Gives commands without waiting, and cuts a connection right after: their frames are on their way.
     private func burst(
-        _ bench: SealedBench, _ numbers: Range<Int>, _ ends: Mailbox<Result<Device.Reply, HostError>>,
+        _ bench: SealedBench, _ numbers: Range<Int>, _ ends: Mailbox<Result<HostReply, HostError>>,
         _ cut: @escaping @Sendable @EventLoop () -> Void
     ) throws {
         for number in numbers {
             let params: JSONObject = ["title": .string("\(number)"), "body": ""]
-            let command = try Device.Command(.send, params: JSONValue.object(params).serialized())
-            bench.device.invoke(command, desktop: nil, timeout: 60_000) { end in EventLoop.post { ends.put(end) } }
+            let command = try Device.Command(.send, params)
+            bench.device.perform(.ask(.invoke(command), of: nil, 60_000)) { end in EventLoop.post { ends.put(end) } }
         }
         EventLoop.post { cut() }
     }
 
     /// All ends, and the ids of those that succeeded.
-    private func collect(_ count: Int, _ ends: Mailbox<Result<Device.Reply, HostError>>) async throws -> [JSONValue] {
+    private func collect(_ count: Int, _ ends: Mailbox<Result<HostReply, HostError>>) async throws -> [JSONValue] {
         var results: [JSONValue] = []
         for _ in 0..<count {
             switch try await ends.take("an end", #_sourceLocation, where: { _ in true }) {
-            case .success(let reply): results.append(try JSONValue(parsing: reply.json))
+            case .success(let reply): results.append(reply.value)
             case .failure(let error): #expect(error.code == .offline, "\(error)")
             }
         }
@@ -51,7 +51,7 @@ struct RepeatedCallsTests {
     @Test("a device whose connection is cut while calls wait gets all answers, and each is carried out once")
     func deviceIsCut() async throws {
         let bench = try await SealedBench()
-        let ends = Mailbox<Result<Device.Reply, HostError>>()
+        let ends = Mailbox<Result<HostReply, HostError>>()
         let core = bench.device.core
         for round in 0..<10 {
             try burst(bench, round * 50..<round * 50 + 50, ends) { cut(bench.device) }
@@ -69,7 +69,7 @@ struct RepeatedCallsTests {
     @Test("when the desktop's connection is cut while calls wait no call hangs, and none is carried out twice")
     func desktopIsCut() async throws {
         let bench = try await SealedBench()
-        let ends = Mailbox<Result<Device.Reply, HostError>>()
+        let ends = Mailbox<Result<HostReply, HostError>>()
         for round in 0..<10 {
             try burst(bench, round * 50..<round * 50 + 50, ends) { cut(bench.desktop) }
             // The next ones go to a desktop that is there again.
@@ -85,15 +85,15 @@ struct RepeatedCallsTests {
     @Test("a call that waits while the desktop loses its connection is answered when it is back")
     func desktopReconnects() async throws {
         let bench = try await SealedBench()
-        let ends = Mailbox<Result<Device.Reply, HostError>>()
-        let command = try Device.Command("notification.sendToMobile", params: #"{"title":"Tea","body":""}"#)
+        let ends = Mailbox<Result<HostReply, HostError>>()
+        let command = try Device.Command("notification.sendToMobile", JSONObject(#"{"title":"Tea","body":""}"#))
         var calls: Int64 = 0
         var answered: Int64 = 0
         var isCut = false
         // Until one is caught between its carrying out and its answer.
         while !isCut, calls < 100 {
             calls += 1
-            bench.device.invoke(command, desktop: nil, timeout: 30_000) { end in EventLoop.post { ends.put(end) } }
+            bench.device.perform(.ask(.invoke(command), of: nil, 30_000)) { end in EventLoop.post { ends.put(end) } }
             isCut = await cutWhileAnswering(bench.desktop, until: { !ends.all.isEmpty })
             guard let result = try await collect(1, ends).first else {
                 // The push was acknowledged when the desktop was gone: the relay's word for that stands for the call, too.
@@ -160,8 +160,8 @@ extension SealedBench {
     fileprivate func allTitles() async throws -> [String] {
         var titles: [String] = []
         while true {
-            let query = try Desktop.HistoryQuery(parsing: #"{"limit":500,"offset":\#(titles.count)}"#)
-            let page = try await value { [desktop] (then: @escaping Then) in desktop.history(query, then: then) }
+            let query = try Desktop.HistoryQuery(JSONObject(#"{"limit":500,"offset":\#(titles.count)}"#))
+            let page = try await desktop.value(.history(query))
             let rows = page["notifications"]?.array?.compactMap { $0["title"]?.string } ?? []
             guard !rows.isEmpty else { return titles }
             titles += rows

@@ -58,7 +58,7 @@ struct RestingRoutesTests {
             "timestamp": .integer(Int64(Date().timeIntervalSince1970 * 1_000)), "signalingUrl": .string(lan),
             "relayUrl": .string(bench.url),
         ]
-        async let paired = value { bench.device.scan(code.serialized(), timeout: 15_000, then: $0) }
+        async let paired = bench.device.value(.scan(code.serialized(), 15_000))
         let ack = try await desktop.payload("pair-ack")
         await desktop.message(try #require(ack["mobileDid"]?.string), ["type": "hello"])
         _ = try await paired

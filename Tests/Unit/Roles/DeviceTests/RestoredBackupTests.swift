@@ -19,14 +19,14 @@ struct RestoredBackupTests {
             "state_dir": .string(directory), "name": "Desk", "relay_url": .string(url), "follow_system": false,
         ]
         let desktop = try Desktop.open(options.serialized(), host.channel).0
-        _ = try await value { desktop.start(then: $0) }
+        _ = try await desktop.value(.start)
         _ = try await host.event(.connectionChanged) { $0["online"] == true }
         return desktop
     }
 
     private func notify(_ title: String, by desktop: Desktop, timeout: Int64 = 10_000) async throws -> JSONValue {
-        let notice = try Desktop.Notice(parsing: #"{"title":"\#(title)","body":""}"#)
-        return try await value { desktop.notify(notice, timeout: timeout, then: $0) }
+        let notice = try Desktop.Notice(JSONObject(#"{"title":"\#(title)","body":""}"#))
+        return try await desktop.value(.notify(notice, try CallTimeout(timeout)))
     }
 
     /// Pairs, and delivers A; then the backup is made. The desktop that is returned has delivered B, C and D since.
@@ -58,8 +58,8 @@ struct RestoredBackupTests {
         let (relay, device) = (home.relay, home.deviceID)
         let first = try await deliver(at: home)
         // The device registers anew: a hello.
-        home.device.stop()
-        home.device.start()
+        home.device.perform(.stop)
+        home.device.perform(.start)
         _ = try await notify("E", by: first)
         #expect(try await home.deviceHost.push(from: home.device)["title"] == "E")
         await first.close()
@@ -74,12 +74,12 @@ struct RestoredBackupTests {
         _ = try await relay.letter { $0.to == device }
         for letter in old { await relay.deliver(letter) }
         #expect(try await notified["deliveredCount"] == 0)
-        let counters = try await value { desktop.state(then: $0) }["counters"]
+        let counters = try await desktop.value(.state)["counters"]
         #expect(counters?["staleAcknowledgements"]?.integer ?? 0 > 0)
 
         await relay.carries { [$0] }
-        home.device.stop()
-        home.device.start()
+        home.device.perform(.stop)
+        home.device.perform(.start)
         var titles: [String] = []
         while !titles.contains("F") {
             titles.append(try await home.deviceHost.push(from: home.device)["title"]?.string ?? "")
@@ -117,8 +117,8 @@ struct RestoredBackupTests {
             for try await result in group { #expect(result["deliveredCount"] == 0) }
         }
         await relay.carries { [$0] }
-        home.device.stop()
-        home.device.start()
+        home.device.perform(.stop)
+        home.device.perform(.start)
         var received: [String] = []
         while received.count < titles.count {
             received.append(try await home.deviceHost.push(from: home.device)["title"]?.string ?? "")
@@ -140,8 +140,8 @@ struct RestoredBackupTests {
         await home.desktop.close()
         try FileManager.default.copyItem(atPath: directory, toPath: backup)
         let first = try await open(home.url, RecordingHost())
-        home.device.stop()
-        home.device.start()
+        home.device.perform(.stop)
+        home.device.perform(.start)
         _ = try await notify("A", by: first)
         #expect(try await home.deviceHost.push(from: home.device)["title"] == "A")
         await first.close()
@@ -151,20 +151,20 @@ struct RestoredBackupTests {
         try restore()
         let desktop = try await open(home.url, RecordingHost())
         await relay.carries { _ in [] }
-        _ = try await value { desktop.unpair(device, then: $0) }
-        let shown = try await value { home.device.show(timeout: 10_000, then: $0) }
+        _ = try await desktop.value(.unpair(device))
+        let shown = try await home.device.value(.show(10_000))
         let text = try #require(shown["payload"]?.string)
-        _ = try await value { desktop.scan(text, then: $0) }
-        _ = try await value { desktop.confirm(.scan, true, then: $0) }
+        _ = try await desktop.value(.scan(text))
+        _ = try await desktop.value(.confirm(.scan, accept: true))
         _ = await relay.keptLetters()
         for letter in old { await relay.deliver(letter) }
         // The desktop asks on: nothing of that was an answer.
         _ = try await relay.letter { $0.to == device }
-        #expect(try await value { desktop.devices(then: $0) }.array?.isEmpty == true)
+        #expect(try await desktop.value(.devices).array?.isEmpty == true)
         await relay.carries { [$0] }
         _ = try await home.deviceHost.event(.pairingChanged) { $0["flow"] == "show" && $0["state"] == "completed" }
         try await until("the desktop has the device") {
-            try await value { desktop.devices(then: $0) }.array?.map { $0["id"] } == [.string(device)]
+            try await desktop.value(.devices).array?.map { $0["id"] } == [.string(device)]
         }
         await home.device.close()
         await desktop.close()

@@ -66,9 +66,9 @@ struct RevocationTests {
         let home = try await AttackedHome(desktop: ["state_dir": .string(folder)])
         let record = try await begin(home)
         let (thief, victim) = (home.deviceID, home.desktopID)
-        _ = try await value { home.desktop.revoke(thief, then: $0) }
-        #expect(try await value { home.desktop.devices(then: $0) }.array?.isEmpty == true)
-        let list = try await value { home.desktop.revoked(then: $0) }.array
+        _ = try await home.desktop.value(.key(.revoke(thief)))
+        #expect(try await home.desktop.value(.devices).array?.isEmpty == true)
+        let list = try await home.desktop.value(.key(.revoked)).array
         #expect(list?.count == 1)
         #expect(list?.first?["id"]?.string == thief)
         #expect(list?.first?["name"] == "Phone")
@@ -78,43 +78,43 @@ struct RevocationTests {
             let letters = await record.letters.filter { $0.from == thief } + forgeries(from: thief, to: victim)
             _ = await home.relay.keptLetters()
             await home.relay.carries { $0.to == thief ? [] : [$0] }
-            let before = try await value { desktop.state(then: $0) }["counters"]?["revoked"]?.integer ?? 0
+            let before = try await desktop.value(.state)["counters"]?["revoked"]?.integer ?? 0
             for letter in letters {
                 await home.relay.deliver(letter)
                 await home.relay.deliver(letter, storedAt: 1)
             }
             try await until("all of it is counted") {
-                let counters = try await value { desktop.state(then: $0) }["counters"]
+                let counters = try await desktop.value(.state)["counters"]
                 return counters?["revoked"]?.integer ?? 0 >= before + Int64(2 * letters.count)
             }
-            #expect(try await value { desktop.devices(then: $0) }.array?.isEmpty == true)
+            #expect(try await desktop.value(.devices).array?.isEmpty == true)
             // No answer and no reminder: its holder learns nothing.
             #expect(await home.relay.keptLetters().filter { $0.from == victim && $0.to == thief }.isEmpty)
         }
-        home.device.stop()
+        home.device.perform(.stop)
         try await attack(home.desktop)
         await home.desktop.close()
 
         let host = RecordingHost()
         let options: JSONObject = ["state_dir": .string(folder), "name": "Desk", "relay_url": .string(home.url)]
         let again = try Desktop.open(JSONValue.object(options).serialized(), host.channel).0
-        _ = try await value { again.start(then: $0) }
+        _ = try await again.value(.start)
         _ = try await host.event(.connectionChanged) { $0["online"] == true }
         try await attack(again)
 
         // A pairing that knows the code's secret is refused all the same; one with a new key works.
         await home.relay.carries { [$0] }
-        let offer = try await value { again.offer(timeout: 10_000, then: $0) }["payload"]?.string ?? ""
-        guard case .failure(let failure) = await outcome({ home.device.scan(offer, timeout: 3_000, then: $0) }) else {
+        let offer = try await again.value(.offer(10_000))["payload"]?.string ?? ""
+        guard case .failure(let failure) = await home.device.outcome(.scan(offer, 3_000)) else {
             Issue.record("a revoked key was paired")
             return
         }
         #expect(failure.code == .pairing)
-        #expect(try await value { again.devices(then: $0) }.array?.isEmpty == true)
+        #expect(try await again.value(.devices).array?.isEmpty == true)
         let fresh = try AttackedHome.openDevice(home.url, [:], RecordingHost())
-        let next = try await value { again.offer(timeout: 10_000, then: $0) }["payload"]?.string ?? ""
-        _ = try await value { fresh.scan(next, timeout: 10_000, then: $0) }
-        #expect(try await value { again.devices(then: $0) }.array?.count == 1)
+        let next = try await again.value(.offer(10_000))["payload"]?.string ?? ""
+        _ = try await fresh.value(.scan(next, 10_000))
+        #expect(try await again.value(.devices).array?.count == 1)
         await fresh.close()
         await again.close()
         await home.device.close()
@@ -127,34 +127,34 @@ struct RevocationTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let home = try await AttackedHome(device: ["state_dir": .string(folder)])
         let record = try await begin(home)
-        _ = try await value { home.device.revoke(home.desktopID, then: $0) }
-        #expect(try await value { home.device.desktops(then: $0) }.array?.isEmpty == true)
-        #expect(try await value { home.device.revoked(then: $0) }.array?.map { $0["name"] } == ["Desk"])
+        _ = try await home.device.value(.key(.revoke(home.desktopID)))
+        #expect(try await home.device.value(.desktops).array?.isEmpty == true)
+        #expect(try await home.device.value(.key(.revoked)).array?.map { $0["name"] } == ["Desk"])
         await home.device.close()
 
         let host = RecordingHost()
         let device = try AttackedHome.openDevice(home.url, ["state_dir": .string(folder)], host)
         let offer = try await home.offer().serialized()
-        guard case .failure(let refusal) = await outcome({ device.scan(offer, timeout: 10_000, then: $0) }) else {
+        guard case .failure(let refusal) = await device.outcome(.scan(offer, 10_000)) else {
             Issue.record("a revoked desktop's code was taken")
             return
         }
         #expect(refusal.code == .denied && refusal.detail["reason"] == "revoked")
 
         // Its holder scans the device's own code, and has its secret.
-        let shown = try await value { device.show(timeout: 10_000, then: $0) }["payload"]?.string ?? ""
-        _ = try await value { home.desktop.scan(shown, then: $0) }
-        _ = try await value { home.desktop.confirm(.scan, true, then: $0) }
+        let shown = try await device.value(.show(10_000))["payload"]?.string ?? ""
+        _ = try await home.desktop.value(.scan(shown))
+        _ = try await home.desktop.value(.confirm(.scan, accept: true))
         let letters =
             await record.letters.filter { $0.from == home.desktopID }
             + forgeries(from: home.desktopID, to: home.deviceID)
         for letter in letters { await home.relay.deliver(letter) }
         try await until("all of it is counted") {
-            let counters = try await value { device.state(then: $0) }["counters"]
+            let counters = try await device.value(.state)["counters"]
             return counters?["revoked"]?.integer ?? 0 > Int64(letters.count)
         }
-        #expect(try await value { device.desktops(then: $0) }.array?.isEmpty == true)
-        #expect(try await value { device.state(then: $0) }["unread"] == 1)
+        #expect(try await device.value(.desktops).array?.isEmpty == true)
+        #expect(try await device.value(.state)["unread"] == 1)
         await device.close()
         await home.desktop.close()
         await home.relay.close()
@@ -164,27 +164,27 @@ struct RevocationTests {
     func readmitted() async throws {
         let home = try await AttackedHome()
         _ = try await begin(home)
-        home.device.stop()
-        _ = try await value { home.desktop.revoke(home.deviceID, then: $0) }
-        guard case .failure(let unknown) = await outcome({ home.desktop.readmit("did:key:zNobody", then: $0) }) else {
+        home.device.perform(.stop)
+        _ = try await home.desktop.value(.key(.revoke(home.deviceID)))
+        guard case .failure(let unknown) = await home.desktop.outcome(.key(.readmit("did:key:zNobody"))) else {
             Issue.record("an unknown key was readmitted")
             return
         }
         #expect(unknown.code == .notFound)
-        home.device.start()
+        home.device.perform(.start)
         // What it sent before its end is counted as well, and the relay keeps nothing for those who are away.
         try await until("the device is back") {
-            let routes = try await value { home.device.state(then: $0) }["connection"]?.array?.first?["routes"]?.array
+            let routes = try await home.device.value(.state)["connection"]?.array?.first?["routes"]?.array
             return routes?.contains { $0["state"] == "online" } == true
         }
         try await until("the device speaks") { try await home.onDesktop("revoked") ?? 0 > 0 }
-        _ = try await value { home.desktop.readmit(home.deviceID, then: $0) }
-        #expect(try await value { home.desktop.revoked(then: $0) }.array?.isEmpty == true)
+        _ = try await home.desktop.value(.key(.readmit(home.deviceID)))
+        #expect(try await home.desktop.value(.key(.revoked)).array?.isEmpty == true)
         try await until("the device hears that it is not paired") {
-            try await value { home.device.desktops(then: $0) }.array?.isEmpty == true
+            try await home.device.value(.desktops).array?.isEmpty == true
         }
         try await home.pair()
-        #expect(try await value { home.desktop.devices(then: $0) }.array?.count == 1)
+        #expect(try await home.desktop.value(.devices).array?.count == 1)
         await home.close()
     }
 
@@ -192,11 +192,11 @@ struct RevocationTests {
     func unpairedBefore() async throws {
         let home = try await AttackedHome()
         _ = try await begin(home)
-        home.device.stop()
-        _ = try await value { home.desktop.unpair(home.deviceID, then: $0) }
-        _ = try await value { home.desktop.revoke(home.deviceID, then: $0) }
+        home.device.perform(.stop)
+        _ = try await home.desktop.value(.unpair(home.deviceID))
+        _ = try await home.desktop.value(.key(.revoke(home.deviceID)))
         _ = await home.relay.keptLetters()
-        home.device.start()
+        home.device.perform(.start)
         try await until("the device's frames are counted") { try await home.onDesktop("revoked") ?? 0 > 0 }
         #expect(await home.relay.keptLetters().filter { $0.to == home.deviceID }.isEmpty)
         await home.close()
@@ -206,11 +206,11 @@ struct RevocationTests {
     func typedCode() async throws {
         let home = try await AttackedHome()
         _ = try await begin(home)
-        _ = try await value { home.desktop.revoke(home.deviceID, then: $0) }
-        _ = try await value { home.device.unpairAll(then: $0) }
-        let code = try await value { home.desktop.code(timeout: 10_000, then: $0) }["code"]?.string ?? ""
+        _ = try await home.desktop.value(.key(.revoke(home.deviceID)))
+        _ = try await home.device.value(.unpairAll)
+        let code = try await home.desktop.value(.code(10_000))["code"]?.string ?? ""
         let before = try await home.onDesktop("revoked") ?? 0
-        guard case .failure(let error) = await outcome({ home.device.type(code, timeout: 3_000, then: $0) }) else {
+        guard case .failure(let error) = await home.device.outcome(.type(code, 3_000)) else {
             Issue.record("a revoked key was paired")
             return
         }
@@ -231,22 +231,22 @@ struct RevocationTests {
         }
         try await store(of: home.desktop.core).run(fill)
         try home.device.core.context.database.run(fill)
-        let seal = try await value { home.desktop.devices(then: $0) }.array?.first?["seal"]
+        let seal = try await home.desktop.value(.devices).array?.first?["seal"]
         // A change that waits for the desktop.
-        home.device.stop()
-        let change = try Device.Command("notification.markAllAsRead", params: nil)
-        let queued = try await value { home.device.invoke(change, desktop: nil, timeout: 10_000, then: $0) }
+        home.device.perform(.stop)
+        let change = try Device.Command("notification.markAllAsRead", [:])
+        let queued = try await home.device.value(.ask(.invoke(change), of: nil, 10_000))
         #expect(queued["queued"] == true)
-        guard case .failure(let ofDesktop) = await outcome({ home.desktop.revoke(home.deviceID, then: $0) }),
-            case .failure(let ofDevice) = await outcome({ home.device.revoke(home.desktopID, then: $0) })
+        guard case .failure(let ofDesktop) = await home.desktop.outcome(.key(.revoke(home.deviceID))),
+            case .failure(let ofDevice) = await home.device.outcome(.key(.revoke(home.desktopID)))
         else {
             Issue.record("a full list took another key")
             return
         }
         #expect(ofDesktop.code == .limit && ofDevice.code == .limit)
-        #expect(try await value { home.device.queue(then: $0) }.array?.count == 1)
-        #expect(try await value { home.desktop.devices(then: $0) }.array?.first?["seal"] == seal)
-        home.device.start()
+        #expect(try await home.device.value(.queue).array?.count == 1)
+        #expect(try await home.desktop.value(.devices).array?.first?["seal"] == seal)
+        home.device.perform(.start)
         _ = try await home.push("two")
         #expect(try await home.deviceHost.push(from: home.device)["title"] == "two")
         await home.close()
@@ -256,21 +256,21 @@ struct RevocationTests {
     func refused() async throws {
         let home = try await AttackedHome()
         for id in ["", "nobody", "did:key:z", home.desktopID, String(repeating: "x", count: 100_000)] {
-            guard case .failure(let error) = await outcome({ home.desktop.revoke(id, then: $0) }) else {
+            guard case .failure(let error) = await home.desktop.outcome(.key(.revoke(id))) else {
                 Issue.record("revoked: \(id.prefix(20))")
                 continue
             }
             #expect(error.code == .invalid && error.detail["field"] == "device")
         }
-        guard case .failure(let own) = await outcome({ home.device.revoke(home.deviceID, then: $0) }) else {
+        guard case .failure(let own) = await home.device.outcome(.key(.revoke(home.deviceID))) else {
             Issue.record("revoked its own key")
             return
         }
         #expect(own.code == .invalid)
         // A key that was never paired, before it is used.
-        _ = try await value { home.device.revoke(home.desktopID, then: $0) }
-        _ = try await value { home.device.revoke(home.desktopID, then: $0) }
-        #expect(try await value { home.device.revoked(then: $0) }.array?.count == 1)
+        _ = try await home.device.value(.key(.revoke(home.desktopID)))
+        _ = try await home.device.value(.key(.revoke(home.desktopID)))
+        #expect(try await home.device.value(.key(.revoked)).array?.count == 1)
         await home.close()
     }
 }

@@ -26,12 +26,10 @@ final class SealedBench: Sendable {
         url = await relay.url
         device = try SealedBench.openDevice(deviceDirectory, host)
         desktop = try SealedBench.openDesktop(desktopDirectory, url, desktopHost, options)
-        let offer = try await value { [desktop] (then: @escaping Then) in desktop.offer(timeout: 10_000, then: then) }
-        let paired = try await value { [device] (then: @escaping Then) in
-            device.scan(offer["payload"]?.string ?? "", timeout: 10_000, then: then)
-        }
+        let offer = try await desktop.value(.offer(10_000))
+        let paired = try await device.value(.scan(offer["payload"]?.string ?? "", 10_000))
         #expect(paired["secure"] == true)
-        let state = try await value { [device] (then: @escaping Then) in device.state(then: then) }
+        let state = try await device.value(.state)
         deviceID = state["id"]?.string ?? ""
         // The last of what a device asks by itself.
         _ = try await host.event(.settingsChanged)
@@ -55,56 +53,52 @@ final class SealedBench: Sendable {
     func invoke(
         _ method: String, _ params: JSONObject = [:], timeout: Int64 = 20_000
     ) async throws -> Result<JSONValue, HostError> {
-        let command = try Device.Command(method, params: JSONValue.object(params).serialized())
-        return await outcome { [device] (then: @escaping @Sendable (Result<Device.Reply, HostError>) -> Void) in
-            device.invoke(command, desktop: nil, timeout: timeout, then: then)
-        }
+        let command = try Device.Command(method, params)
+        return await device.outcome(.ask(.invoke(command), of: nil, try CallTimeout(timeout)))
     }
 
     func history() async throws -> JSONValue {
-        let query = try Desktop.HistoryQuery(parsing: nil)
-        return try await value { [desktop] (then: @escaping Then) in desktop.history(query, then: then) }
+        let query = try Desktop.HistoryQuery([:])
+        return try await desktop.value(.history(query))
     }
 
     /// Keeps a notification on the desktop. Gives its id.
     @discardableResult
     func notify(_ title: String) async throws -> String {
-        let notice = try Desktop.Notice(parsing: JSONValue.object(["title": .string(title), "body": ""]).serialized())
-        let result = try await value { [desktop] (then: @escaping Then) in
-            desktop.notify(notice, timeout: 10_000, then: then)
-        }
+        let notice = try Desktop.Notice(["title": .string(title), "body": ""])
+        let result = try await desktop.value(.notify(notice, 10_000))
         return result["notificationId"]?.string ?? ""
     }
 
     var queue: [JSONValue] {
         get async throws {
-            try await value { [device] (then: @escaping Then) in device.queue(then: then) }.array ?? []
+            try await device.value(.queue).array ?? []
         }
     }
 
     var deviceState: JSONValue {
-        get async throws { try await value { [device] (then: @escaping Then) in device.state(then: then) } }
+        get async throws { try await device.value(.state) }
     }
 
     var desktopState: JSONValue {
-        get async throws { try await value { [desktop] (then: @escaping Then) in desktop.state(then: then) } }
+        get async throws { try await desktop.value(.state) }
     }
 
     /// A change of the desktop's own user.
     func changeAtDesktop(_ fields: JSONObject) async {
         let params = JSONValue.object(fields).serialized()
-        guard let command = try? Desktop.OwnCommand("notification.updateSettings", params: params) else { return }
-        _ = await outcome { [desktop] (then: @escaping Then) in desktop.invoke(command, timeout: 10_000, then: then) }
+        guard let command = try? Desktop.OwnCommand("notification.updateSettings", JSONObject(params)) else { return }
+        _ = await desktop.outcome(.invoke(command, 10_000))
     }
 
     /// The desktop goes from its relay, and the device has heard so.
     func leaveDesktop() async throws {
-        desktop.stop()
+        desktop.perform(.stop)
         _ = try await host.event(.connectionChanged) { $0["online"] == false }
     }
 
     func returnDesktop() async throws {
-        _ = try await value { [desktop] (then: @escaping Then) in desktop.start(then: then) }
+        _ = try await desktop.value(.start)
     }
 
     func end() async {

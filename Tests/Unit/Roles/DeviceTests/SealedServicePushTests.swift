@@ -19,7 +19,7 @@ struct SealedServicePushTests {
 
     private func token(_ home: AttackedHome) async throws {
         let (service, token) = (try #require(PushService("fcm")), try #require(PushToken(hex: "00ff")))
-        _ = try await value { home.device.give(token, for: service, then: $0) }
+        _ = try await home.device.value(.give(service, token))
     }
 
     /// How many single-use prekeys of the device's the desktop has.
@@ -46,8 +46,8 @@ struct SealedServicePushTests {
     ) async throws -> String {
         let (device, desktop) = (home.deviceID, desktop ?? home.desktop)
         await home.relay.carries { $0.to == device ? [] : [$0] }
-        let notice = try Desktop.Notice(parsing: JSONValue.object(params).serialized())
-        let notified = try await value { desktop.notify(notice, timeout: 10_000, then: $0) }
+        let notice = try Desktop.Notice(params)
+        let notified = try await desktop.value(.notify(notice, 10_000))
         #expect(notified["deliveredCount"] == 0)
         return try #require(notified["notificationId"]?.string)
     }
@@ -55,24 +55,24 @@ struct SealedServicePushTests {
     private func seal(
         _ id: String, by desktop: Desktop, for device: String, _ options: String? = nil
     ) async throws -> JSONObject {
-        let request = try Desktop.SealRequest(device: device, id: id, options: options)
-        return try #require(try await value { desktop.seal(request, then: $0) }.object)
+        let request = try Desktop.SealRequest(device: device, id: id, JSONObject(parameter: "options_json", options))
+        return try #require(try await desktop.value(.sealPush(request)).object)
     }
 
     private func receive(_ payload: JSONObject, on device: Device) async throws -> JSONValue {
-        try await value { device.receive(payload, service: "fcm", then: $0) }
+        try await device.value(.receive(service: "fcm", payload))
     }
 
     private func rows(of device: Device) async throws -> [JSONValue] {
-        let query = try Device.InboxQuery(parsing: nil)
-        return try await value { device.load(query, then: $0) }["notifications"]?.array ?? []
+        let query = try Device.InboxQuery([:])
+        return try await device.value(.loadInbox(query))["notifications"]?.array ?? []
     }
 
     /// Everything gets through again; the device begins a session.
     private func reconnect(_ home: AttackedHome) async throws {
         await home.relay.carries { [$0] }
-        home.device.stop()
-        home.device.start()
+        home.device.perform(.stop)
+        home.device.perform(.start)
     }
 
     // MARK: Tests
@@ -106,20 +106,20 @@ struct SealedServicePushTests {
 
         try await reconnect(home)
         try await until("the session confirms it") { try await rows(of: home.device).first?["hint"] == nil }
-        let notice = try Desktop.Notice(parsing: #"{"title":"Next"}"#)
-        let notified = try await value { home.desktop.notify(notice, timeout: 10_000, then: $0) }
+        let notice = try Desktop.Notice(JSONObject(#"{"title":"Next"}"#))
+        let notified = try await home.desktop.value(.notify(notice, 10_000))
         #expect(notified["deliveredCount"] == 1)
         #expect(try await home.deviceHost.push(from: home.device)["title"] == "Next")
         #expect(try await rows(of: home.device).count == 2)
-        #expect(try await value { home.device.state(then: $0) }["unread"] == 2)
+        #expect(try await home.device.value(.state)["unread"] == 2)
         #expect(try await home.onDevice("admitted") == 2)
         for copy in [payload, again] {
             #expect(try await receive(copy, on: home.device)["duplicate"] == true)
         }
         // The device has it: there is nothing to be sealed any more.
         try await until("the desktop knows") {
-            let request = try Desktop.SealRequest(device: home.deviceID, id: id, options: nil)
-            return await outcome { home.desktop.seal(request, then: $0) }.error?.code == .notFound
+            let request = try Desktop.SealRequest(device: home.deviceID, id: id, [:])
+            return await home.desktop.outcome(.sealPush(request)).error?.code == .notFound
         }
         await home.close()
     }
@@ -136,9 +136,7 @@ struct SealedServicePushTests {
         #expect(try await home.deviceHost.push(from: home.device)["id"]?.string == id)
         #expect(try await receive(copies[0], on: home.device)["duplicate"] == true)
         let request = try Device.InboxRequest.delete(id)
-        await withCheckedContinuation { continuation in
-            home.device.change(request, desktop: nil, timeout: 10_000) { _ in continuation.resume() }
-        }
+        _ = await home.device.outcome(.ask(.change(request), of: nil, 10_000))
         try await until("it is deleted") { try await rows(of: home.device).isEmpty }
         // A later run knows neither of the push nor of its id.
         #expect(try await receive(copies[1], on: home.device)["duplicate"] == true)
@@ -165,7 +163,7 @@ struct SealedServicePushTests {
         ]
         for value in garbage {
             #expect(try await receive(["data": ["bellwire": value]], on: home.device)["kind"] == "silent")
-            let alone = await outcome { home.device.receive(["bellwire": value], service: "x", then: $0) }
+            let alone = await home.device.outcome(.receive(service: "x", ["bellwire": value]))
             #expect(alone.error?.code == .undecodable)
         }
         #expect(try await home.onDevice("unopenedPushes") == 9)
@@ -196,21 +194,21 @@ struct SealedServicePushTests {
         let before = try await left(home.desktop, home.deviceID)
         let large = try await keepBack(
             home, ["title": "Large", "body": .string(String(repeating: "x", count: 2_815))])
-        let request = try Desktop.SealRequest(device: home.deviceID, id: large, options: nil)
-        let error = try #require(await outcome { home.desktop.seal(request, then: $0) }.error)
+        let request = try Desktop.SealRequest(device: home.deviceID, id: large, [:])
+        let error = try #require(await home.desktop.outcome(.sealPush(request)).error)
         #expect(error.code == .limit && error.detail["limit"] == 2_815)
         #expect(error.detail["size"]?.integer ?? 0 > 2_815)
         #expect(try await left(home.desktop, home.deviceID) == before)
         for options in [#"{"x":1}"#, #"{"service":""}"#, #"{"alert":""}"#, #"{"service":5}"#, "[]", "{"] {
             #expect(throws: HostError.self) {
-                try Desktop.SealRequest(device: home.deviceID, id: "n", options: options)
+                try Desktop.SealRequest(device: home.deviceID, id: "n", JSONObject(parameter: "options_json", options))
             }
         }
         for (device, id, code) in [
             ("did:key:zNobody", large, HostError.Code.notFound), (home.deviceID, "none", .notFound),
         ] {
-            let request = try Desktop.SealRequest(device: device, id: id, options: nil)
-            #expect(await outcome { home.desktop.seal(request, then: $0) }.error?.code == code)
+            let request = try Desktop.SealRequest(device: device, id: id, [:])
+            #expect(await home.desktop.outcome(.sealPush(request)).error?.code == code)
         }
         await home.close()
     }
@@ -248,8 +246,8 @@ struct SealedServicePushTests {
             held.put(letter)
             return []
         }
-        let notice = try Desktop.Notice(parsing: #"{"title":"Tea"}"#)
-        let notified = try await value { home.desktop.notify(notice, timeout: 10_000, then: $0) }
+        let notice = try Desktop.Notice(JSONObject(#"{"title":"Tea"}"#))
+        let notified = try await home.desktop.value(.notify(notice, 10_000))
         let id = try #require(notified["notificationId"]?.string)
         for _ in 0..<17 { _ = try await seal(id, by: home.desktop, for: device) }
         // A statement is longer than everything else.
@@ -270,14 +268,14 @@ struct SealedServicePushTests {
             held.put(letter)
             return []
         }
-        let notice = try Desktop.Notice(parsing: #"{"title":"Tea"}"#)
-        let notified = try await value { home.desktop.notify(notice, timeout: 10_000, then: $0) }
+        let notice = try Desktop.Notice(JSONObject(#"{"title":"Tea"}"#))
+        let notified = try await home.desktop.value(.notify(notice, 10_000))
         let id = try #require(notified["notificationId"]?.string)
         try await home.desktop.core.store.database.run { (connection) throws(StoreError) in
             try DevicePrekeyTable(connection).forget(PeerID(device))
         }
-        let request = try Desktop.SealRequest(device: device, id: id, options: nil)
-        #expect(await outcome { home.desktop.seal(request, then: $0) }.error?.detail["reason"] == "no_prekeys")
+        let request = try Desktop.SealRequest(device: device, id: id, [:])
+        #expect(await home.desktop.outcome(.sealPush(request)).error?.detail["reason"] == "no_prekeys")
         // A statement is longer than everything else.
         let statement = try await held.take("a statement", #_sourceLocation) {
             $0.payload["payload"]?["box"]?.string?.utf8.count ?? 0 > 2_000
@@ -302,8 +300,8 @@ struct SealedServicePushTests {
                 }
             }
             let id = try await keepBack(home, ["title": "Tea"])
-            let request = try Desktop.SealRequest(device: home.deviceID, id: id, options: nil)
-            let error = await outcome { home.desktop.seal(request, then: $0) }.error
+            let request = try Desktop.SealRequest(device: home.deviceID, id: id, [:])
+            let error = await home.desktop.outcome(.sealPush(request)).error
             #expect(error?.code == .unsupported && error?.detail["reason"] == "no_prekeys")
             if !hasToken {
                 // A token that comes later publishes at once.
@@ -320,7 +318,7 @@ struct SealedServicePushTests {
         let home = try await paired()
         let id = try await keepBack(home, ["title": "Tea"])
         let payload = try await seal(id, by: home.desktop, for: home.deviceID)
-        _ = try await value { home.device.takeBackToken(of: PushService("fcm"), then: $0) }
+        _ = try await home.device.value(.takeBackToken(PushService("fcm")))
         #expect(try await receive(payload, on: home.device)["kind"] == "silent")
         try await home.desktop.core.store.database.run { (connection) throws(StoreError) in
             try DevicePrekeyTable(connection).forget(PeerID(home.deviceID))
@@ -328,8 +326,8 @@ struct SealedServicePushTests {
         try await reconnect(home)
         #expect(try await home.deviceHost.push(from: home.device)["hint"] == nil)
         let second = try await keepBack(home, ["title": "Two"])
-        let request = try Desktop.SealRequest(device: home.deviceID, id: second, options: nil)
-        #expect(await outcome { home.desktop.seal(request, then: $0) }.error?.detail["reason"] == "no_prekeys")
+        let request = try Desktop.SealRequest(device: home.deviceID, id: second, [:])
+        #expect(await home.desktop.outcome(.sealPush(request)).error?.detail["reason"] == "no_prekeys")
         await home.relay.carries { [$0] }
         try await token(home)
         try await until("prekeys") { try await left(home.desktop, home.deviceID) == 32 }
@@ -342,9 +340,9 @@ struct SealedServicePushTests {
         let id = try await keepBack(home, ["title": "Tea"])
         let payload = try await seal(id, by: home.desktop, for: home.deviceID)
         await home.relay.carries { [$0] }
-        _ = try await value { home.device.unpairAll(then: $0) }
+        _ = try await home.device.value(.unpairAll)
         try await until("the desktop knows") {
-            try await value { home.desktop.devices(then: $0) }.array?.isEmpty == true
+            try await home.desktop.value(.devices).array?.isEmpty == true
         }
         #expect(try await left(home.desktop, home.deviceID) == 0)
         #expect(try await receive(payload, on: home.device)["kind"] == "silent")
@@ -381,7 +379,7 @@ struct SealedServicePushTests {
         let again = RecordingHost()
         let restored = try AttackedHome.openDevice(home.url, ["state_dir": .string(folder)], again)
         await home.relay.carries { [$0] }
-        restored.start()
+        restored.perform(.start)
         try await until("other prekeys") {
             let entries = try await stock()
             return !entries.isEmpty && entries.allSatisfy { !before.contains(PrekeyID($0.key)) }
@@ -408,7 +406,7 @@ struct SealedServicePushTests {
         func open(_ host: RecordingHost) async throws -> Desktop {
             let options: JSONObject = ["state_dir": .string(folder), "name": "Desk", "relay_url": .string(home.url)]
             let desktop = try Desktop.open(JSONValue.object(options).serialized(), host.channel).0
-            _ = try await value { desktop.start(then: $0) }
+            _ = try await desktop.value(.start)
             _ = try await host.event(.connectionChanged) { $0["online"] == true }
             return desktop
         }

@@ -12,21 +12,21 @@ struct SearchTests {
     func cancelled() async throws {
         let host = RecordingHost()
         let device = try Device.open(#"{"state_dir":":memory:","follow_system":false}"#, host.channel).0
-        for end in [{ device.cancel(.show) }, { device.cancel(nil) }, { device.stop() }] {
+        for end in [{ device.perform(.cancel(.show)) }, { device.perform(.cancel(nil)) }, { device.perform(.stop) }] {
             let shown = await outcome { then in
-                device.show(timeout: 5_000, then: then)
+                device.perform(.show(5_000), then: then)
                 end()
             }
             #expect(shown.error?.detail["reason"] == "cancelled")
         }
-        for end in [{ device.cancel(.code) }, { device.cancel(nil) }, { device.stop() }] {
+        for end in [{ device.perform(.cancel(.code)) }, { device.perform(.cancel(nil)) }, { device.perform(.stop) }] {
             let typed = await outcome { then in
-                device.type("123456-789012", timeout: 5_000, then: then)
+                device.perform(.type("123456-789012", 5_000), then: then)
                 end()
             }
             #expect(typed.error?.detail["reason"] == "cancelled")
         }
-        #expect(await outcome { device.show(timeout: 5_000, then: $0) }.error?.detail["reason"] == "no_relay")
+        #expect(await device.outcome(.show(5_000)).error?.detail["reason"] == "no_relay")
         await device.close()
     }
 }

@@ -21,39 +21,39 @@ struct SelfNamedSendersTests {
         let options: JSONObject = ["state_dir": ":memory:", "name": "Desk", "relay_url": .string(url)]
         let desktop = try Desktop.open(JSONValue.object(options).serialized(), desktopHost.channel).0
         let device = try AttackedHome.openDevice(url, [:], deviceHost)
-        _ = try await value { desktop.start(then: $0) }
+        _ = try await desktop.value(.start)
         _ = try await desktopHost.event(.connectionChanged) { $0["online"] == true }
 
         switch flow {
         case .scan:
-            let offer = try await value { desktop.offer(timeout: 20_000, then: $0) }
+            let offer = try await desktop.value(.offer(20_000))
             let payload = try #require(offer["payload"]?.string)
-            _ = try await value { device.scan(payload, timeout: 20_000, then: $0) }
+            _ = try await device.value(.scan(payload, 20_000))
         case .show:
-            let shown = try await value { device.show(timeout: 20_000, then: $0) }
+            let shown = try await device.value(.show(20_000))
             let payload = try #require(shown["payload"]?.string)
-            _ = try await value { desktop.scan(payload, then: $0) }
-            _ = try await value { desktop.confirm(.scan, true, then: $0) }
+            _ = try await desktop.value(.scan(payload))
+            _ = try await desktop.value(.confirm(.scan, accept: true))
         case .code:
-            let shown = try await value { desktop.code(timeout: 20_000, then: $0) }
+            let shown = try await desktop.value(.code(20_000))
             let code = try #require(shown["code"]?.string)
-            _ = try await value { device.type(code, timeout: 20_000, then: $0) }
+            _ = try await device.value(.type(code, 20_000))
         }
         _ = try await desktopHost.event(.pairingChanged) { $0["state"] == "paired" }
         try await until("both have the other") {
-            let ofDevice = try await value { device.desktops(then: $0) }.array?.first
-            let ofDesktop = try await value { desktop.devices(then: $0) }.array?.first
+            let ofDevice = try await device.value(.desktops).array?.first
+            let ofDesktop = try await desktop.value(.devices).array?.first
             return ofDevice?["secure"] == true && ofDesktop?["secure"] == true
         }
 
         for title in ["Tea", "Coffee"] {
-            let notice = try Desktop.Notice(parsing: #"{"title":"\#(title)"}"#)
-            async let notified = value { desktop.notify(notice, timeout: 20_000, then: $0) }
+            let notice = try Desktop.Notice(JSONObject(#"{"title":"\#(title)"}"#))
+            async let notified = desktop.value(.notify(notice, 20_000))
             #expect(try await deviceHost.push(from: device)["title"] == .string(title))
             #expect(try await notified["deliveredCount"] == 1)
         }
-        let command = try Device.Command("notification.getUnreadCount", params: nil)
-        #expect(try await value { device.invoke(command, desktop: nil, timeout: 20_000, then: $0) }["count"] == 2)
+        let command = try Device.Command("notification.getUnreadCount", [:])
+        #expect(try await device.value(.ask(.invoke(command), of: nil, 20_000))["count"] == 2)
 
         // The relay has put its own word into nothing.
         let messages = await relay.received.filter { $0.frame["type"] == "message" }

@@ -12,12 +12,12 @@ import Wire
 @Suite(.timeLimit(.minutes(2)))
 struct ServicePushTests {
     private func receive(_ payload: JSONObject, on device: Device) async throws -> JSONValue {
-        try await value { device.receive(payload, service: "fcm", then: $0) }
+        try await device.value(.receive(service: "fcm", payload))
     }
 
     private func rows(of device: Device) async throws -> [JSONValue] {
-        let query = try Device.InboxQuery(parsing: nil)
-        return try await value { device.load(query, then: $0) }["notifications"]?.array ?? []
+        let query = try Device.InboxQuery([:])
+        return try await device.value(.loadInbox(query))["notifications"]?.array ?? []
     }
 
     private func payload(_ id: String, desktop: String, title: String, collapseKey: String? = nil) -> JSONObject {
@@ -37,11 +37,11 @@ struct ServicePushTests {
         let (device, desktop) = (home.deviceID, home.desktopID)
         // The push service is faster than the relay, and has seen the id.
         await home.relay.carries { $0.to == device ? [] : [$0] }
-        let notice = try Desktop.Notice(parsing: #"{"title":"Genuine","body":"","collapseKey":"k"}"#)
-        async let notified = value { home.desktop.notify(notice, timeout: 10_000, then: $0) }
+        let notice = try Desktop.Notice(JSONObject(#"{"title":"Genuine","body":"","collapseKey":"k"}"#))
+        async let notified = home.desktop.value(.notify(notice, 10_000))
         let genuine = try await home.relay.letter { $0.to == device }
-        let query = try Desktop.HistoryQuery(parsing: nil)
-        let history = try await value { home.desktop.history(query, then: $0) }
+        let query = try Desktop.HistoryQuery([:])
+        let history = try await home.desktop.value(.history(query))
         let id = try #require(history["notifications"]?.array?.first?["id"]?.string)
         let got = try await receive(payload(id, desktop: desktop, title: "Forged"), on: home.device)
         #expect(got["kind"] == "push" && got["duplicate"] == false)
@@ -80,7 +80,7 @@ struct ServicePushTests {
     @Test("a desktop that was paired without sealing proves nothing: what names it is its push, and comes once")
     func plain() async throws {
         let home = try await AttackedHome()
-        let shown = try await value { home.device.show(timeout: 10_000, then: $0) }
+        let shown = try await home.device.value(.show(10_000))
         await home.relay.deliver(
             .init(
                 from: "pc-1", to: home.deviceID,

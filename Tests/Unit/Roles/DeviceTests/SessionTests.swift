@@ -30,8 +30,8 @@ import Wire
     }
 
     private func push(_ home: AttackedHome, _ title: String) async throws {
-        let notice = try Desktop.Notice(parsing: #"{"title":"\#(title)"}"#)
-        _ = try await value { home.desktop.notify(notice, timeout: 10_000, then: $0) }
+        let notice = try Desktop.Notice(JSONObject(#"{"title":"\#(title)"}"#))
+        _ = try await home.desktop.value(.notify(notice, 10_000))
     }
 
     /// Pairs, and delivers a push in a session.
@@ -90,9 +90,9 @@ import Wire
         try await push(home, "late")
         _ = try await held.added.take("a held push", #_sourceLocation) { $0.to == home.deviceID }
         await home.relay.carries { record.carry($0) }
-        home.device.stop()
-        _ = try await value { home.desktop.state(then: $0) }
-        home.device.start()
+        home.device.perform(.stop)
+        _ = try await home.desktop.value(.state)
+        home.device.perform(.start)
         _ = try await record.added.take("a session", #_sourceLocation) {
             $0.to == home.deviceID && $0.payload["type"] == "bellwire:s2"
         }
@@ -124,8 +124,8 @@ import Wire
             if letter.payload["type"] == "bellwire:s2" { moments.add() }
             return letter.payload["type"] == "bellwire:sealed" ? lost.carry(letter).filter { _ in false } : [letter]
         }
-        let command = try Device.Command("notification.getUnreadCount", params: nil)
-        async let answer = value { home.device.invoke(command, desktop: nil, timeout: 60_000, then: $0) }
+        let command = try Device.Command("notification.getUnreadCount", [:])
+        async let answer = home.device.value(.ask(.invoke(command), of: nil, 60_000))
         _ = try await lost.added.take("the command in version 1", #_sourceLocation)
         await home.relay.deliver(request)
         _ = try await answer
@@ -156,10 +156,10 @@ import Wire
         let host = RecordingHost()
         let options: JSONObject = ["state_dir": .string(folder), "name": "Desk", "relay_url": .string(home.url)]
         let again = try Desktop.open(JSONValue.object(options).serialized(), host.channel).0
-        _ = try await value { again.start(then: $0) }
+        _ = try await again.value(.start)
         _ = try await host.event(.connectionChanged) { $0["online"] == true }
-        let notice = try Desktop.Notice(parsing: #"{"title":"two"}"#)
-        _ = try await value { again.notify(notice, timeout: 10_000, then: $0) }
+        let notice = try Desktop.Notice(JSONObject(#"{"title":"two"}"#))
+        _ = try await again.value(.notify(notice, 10_000))
         #expect(try await home.deviceHost.push(from: home.device)["title"] == "two")
         #expect(!(await record.types.contains("bellwire:sealed")))
         await again.close()
@@ -178,7 +178,7 @@ import Wire
         await record.clear()
         let host = RecordingHost()
         let again = try AttackedHome.openDevice(home.url, ["state_dir": .string(folder)], host)
-        again.start()
+        again.perform(.start)
         _ = try await record.added.take("a hello", #_sourceLocation) {
             $0.to == home.desktopID && $0.payload["type"] == "bellwire:s2"
                 && !recorded.map(\.payload).contains($0.payload)
@@ -187,7 +187,7 @@ import Wire
         try await push(home, "two")
         #expect(try await host.push(from: again)["title"] == "two")
         #expect(!(await record.types.contains("bellwire:sealed")))
-        let list = try await value { again.desktops(then: $0) }
+        let list = try await again.value(.desktops)
         #expect(list.array?.count == 1)
         await again.close()
         await home.desktop.close()
@@ -204,11 +204,11 @@ import Wire
         await home.relay.holdsHandshakes()
         let host = RecordingHost()
         let device = try AttackedHome.openDevice(home.url, ["state_dir": .string(folder)], host)
-        device.start()
+        device.perform(.start)
         _ = try await host.event(.connectionChanged) { $0["online"] == true }
-        _ = try await value { device.unpair(home.desktopID, then: $0) }
+        _ = try await device.value(.unpair(home.desktopID))
         try await until("the desktop has no device") {
-            try await value { home.desktop.devices(then: $0) }.array?.isEmpty == true
+            try await home.desktop.value(.devices).array?.isEmpty == true
         }
         await device.close()
         await home.desktop.close()
@@ -228,9 +228,9 @@ import Wire
             post: { _ in }, waits: { _ in closing.close() }, ask: { $0.answer(nil) }, log: { _, _ in })
         let device = try AttackedHome.openDevice(home.url, ["state_dir": .string(folder)], channel)
         closing.device.withLock { $0 = device }
-        device.start()
-        let notice = try Desktop.Notice(parsing: #"{"title":"two"}"#)
-        #expect(try await value { home.desktop.notify(notice, timeout: 10_000, then: $0) }["deliveredCount"] == 1)
+        device.perform(.start)
+        let notice = try Desktop.Notice(JSONObject(#"{"title":"two"}"#))
+        #expect(try await home.desktop.value(.notify(notice, 10_000))["deliveredCount"] == 1)
         try await closing.closed.next()
         let again = try AttackedHome.openDevice(home.url, ["state_dir": .string(folder)], host)
         #expect(try await host.push(from: again)["title"] == "two")

@@ -52,7 +52,7 @@ struct StoppedMoveTests {
         // Not one by one: those that come while a transaction runs share the next one, and so its disk sync.
         let desktop = pair.desktop
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for key in keys { group.addTask { _ = try await value { desktop.revoke(key, then: $0) } } }
+            for key in keys { group.addTask { _ = try await desktop.value(.key(.revoke(key))) } }
             try await group.waitForAll()
         }
         let new = try await pair.readyDeviceMove()
@@ -60,7 +60,7 @@ struct StoppedMoveTests {
         let problem = try await pair.desktopHost.event(.problem) { $0["code"] == "store_failed" }
         #expect(problem["message"]?.string?.contains("readmit some") == true)
         #expect(try await pair.devices() == [old])
-        _ = try await value { pair.desktop.readmit(keys[0], then: $0) }
+        _ = try await pair.desktop.value(.key(.readmit(keys[0])))
         try await pair.reopenDevice()
         try await until("the desktop has the new key") { try await pair.devices() == [new] }
         try await pair.push("under the new key")
@@ -75,7 +75,7 @@ struct StoppedMoveTests {
         // Nobody has approved it, so the store refuses.
         let move = PeerMove(
             old: old, new: PeerID(try SigningKey.generate().did), receiver: owner, timestamp: 1, state: .approved)
-        let notices = try ["between", "also between"].map { try Desktop.Notice(parsing: #"{"title":"\#($0)"}"#) }
+        let notices = try ["between", "also between"].map { try Desktop.Notice(JSONObject(#"{"title":"\#($0)"}"#)) }
         EventLoop.post {
             DeviceMove(core).perform(move)
             for notice in notices { core.execute { $0.notify(notice, timeout: 10_000) { _ in } } }

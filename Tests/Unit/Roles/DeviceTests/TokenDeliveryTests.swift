@@ -17,12 +17,12 @@ import Wire
 struct TokenDeliveryTests {
     private func give(_ hex: String, _ service: String = "fcm", to device: Device) async throws {
         let (token, service) = (try #require(PushToken(hex: hex)), try #require(PushService(service)))
-        _ = try await value { (then: @escaping Then) in device.give(token, for: service, then: then) }
+        _ = try await device.value(.give(service, token))
     }
 
     private func takeBack(_ service: String?, of device: Device) async throws {
         let service = service.flatMap { PushService($0) }
-        _ = try await value { (then: @escaping Then) in device.takeBackToken(of: service, then: then) }
+        _ = try await device.value(.takeBackToken(service))
     }
 
     /// The tokens that the desktop has, as "service token", once they are as they should be; at most 10 s.
@@ -32,7 +32,7 @@ struct TokenDeliveryTests {
         var seen: [String] = []
         do {
             try await until("the tokens \(wanted)", sourceLocation: location) {
-                let all = try await value { (then: @escaping Then) in desktop.tokens(then: then) }.array ?? []
+                let all = try await desktop.value(.tokens).array ?? []
                 seen = all.map { "\($0["service"]?.string ?? "") \($0["token"]?.string ?? "")" }
                 return seen == wanted
             }
@@ -47,7 +47,7 @@ struct TokenDeliveryTests {
         let bench = try await SealedBench()
         try await give("0a0b", to: bench.device)
         try await tokens(bench.desktop, ["fcm 0a0b"])
-        let all = try await value { (then: @escaping Then) in bench.desktop.tokens(then: then) }
+        let all = try await bench.desktop.value(.tokens)
         #expect(all.array?.first?["device"]?.string == bench.deviceID)
         #expect(all.array?.first?["deviceId"]?.string == "bw-" + bench.deviceID.suffix(16))
         try await give("0c", to: bench.device)
@@ -82,7 +82,7 @@ struct TokenDeliveryTests {
         try await give("01", to: bench.device)
         try await give("02", "apns", to: bench.device)
         try await tokens(bench.desktop, ["apns 02", "fcm 01"])
-        bench.device.stop()
+        bench.device.perform(.stop)
         try await takeBack("fcm", of: bench.device)
         // Given while it is stopped, and never said.
         try await give("07", "web", to: bench.device)
@@ -91,7 +91,7 @@ struct TokenDeliveryTests {
 
         let host = RecordingHost()
         let device = try SealedBench.openDevice(directory, host)
-        device.start()
+        device.perform(.start)
         _ = try await host.event(.connectionChanged) { $0["online"] == true }
         try await tokens(bench.desktop, ["apns 02"])
         // The run has not given its own: nothing of "web" or "apns" was said.
@@ -107,15 +107,13 @@ struct TokenDeliveryTests {
         try await give("01", to: bench.device)
         try await tokens(bench.desktop, ["fcm 01"])
         let (device, desktop) = (bench.device, bench.desktop)
-        _ = try await value { (then: @escaping Then) in desktop.unpair(bench.deviceID, then: then) }
+        _ = try await desktop.value(.unpair(bench.deviceID))
         try await tokens(desktop, [])
         _ = try await bench.host.event(.peersChanged) { $0["desktops"]?.array?.isEmpty == true }
-        let offer = try await value { (then: @escaping Then) in desktop.offer(timeout: 10_000, then: then) }
-        _ = try await value { (then: @escaping Then) in
-            device.scan(offer["payload"]?.string ?? "", timeout: 10_000, then: then)
-        }
+        let offer = try await desktop.value(.offer(10_000))
+        _ = try await device.value(.scan(offer["payload"]?.string ?? "", 10_000))
         try await tokens(desktop, ["fcm 01"])
-        _ = try await value { (then: @escaping Then) in device.unpairAll(then: then) }
+        _ = try await device.value(.unpairAll)
         try await tokens(desktop, [])
         await bench.end()
     }

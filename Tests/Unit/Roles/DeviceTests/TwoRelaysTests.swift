@@ -36,11 +36,9 @@ struct TwoRelaysTests {
                 "signalingUrl": .string(home.url), "relayUrl": .string(away.url),
             ]
             let device = device
-            async let paired = value { (then: @escaping Then) in
-                device.scan(code.serialized(), timeout: 10_000, then: then)
-            }
+            async let paired = device.value(.scan(code.serialized(), 10_000))
             // The device says it at whichever relay is up first.
-            did = try await value { (then: @escaping Then) in device.state(then: then) }["id"]?.string ?? ""
+            did = try await device.value(.state)["id"]?.string ?? ""
             _ = try await atHome.payload("pair-ack")
             await atHome.message(did, ["type": "hello"])
             _ = try await paired
@@ -69,17 +67,15 @@ struct TwoRelaysTests {
 
         var isOnline: Bool? {
             get async throws {
-                try await value { (then: @escaping Then) in device.state(then: then) }["connection"]?.array?.first?[
+                try await device.value(.state)["connection"]?.array?.first?[
                     "online"]?.bool
             }
         }
 
         /// Asks for something, and answers it where it is asked.
         func ask(at peer: MemoryPeer) async throws -> JSONValue {
-            let command = try Device.Command("test.where", params: nil)
-            async let asked = value { (then: @escaping @Sendable (Result<Device.Reply, HostError>) -> Void) in
-                device.invoke(command, desktop: nil, timeout: 10_000, then: then)
-            }
+            let command = try Device.Command("test.where", [:])
+            async let asked = device.value(.ask(.invoke(command), of: nil, 10_000))
             try await answer("test.where", at: peer, ["result": ["from": .string(peer.name)]])
             return try await asked
         }
@@ -103,10 +99,8 @@ struct TwoRelaysTests {
         // Both.
         try await bench.say(false, at: bench.away)
         #expect(try await bench.isOnline == false)
-        let clear = try Device.Command(.clearAll, params: nil)
-        let queued = try await value { (then: @escaping @Sendable (Result<Device.Reply, HostError>) -> Void) in
-            bench.device.invoke(clear, desktop: nil, timeout: 10_000, then: then)
-        }
+        let clear = try Device.Command(.clearAll, [:])
+        let queued = try await bench.device.value(.ask(.invoke(clear), of: nil, 10_000))
         #expect(queued["queued"] == true)
         // The other one has it back: what waits goes there.
         try await bench.say(true, at: bench.away)
@@ -132,10 +126,8 @@ struct TwoRelaysTests {
         _ = try await bench.ask(at: bench.atAway)
         #expect(try await bench.isOnline == true)
         await bench.atAway.close()
-        let command = try Device.Command("test.where", params: nil)
-        let lost = await outcome { (then: @escaping @Sendable (Result<Device.Reply, HostError>) -> Void) in
-            bench.device.invoke(command, desktop: nil, timeout: 10_000, then: then)
-        }
+        let command = try Device.Command("test.where", [:])
+        let lost = await bench.device.outcome(.ask(.invoke(command), of: nil, 10_000))
         #expect(lost.error?.code == .offline)
         #expect(try await bench.isOnline == false)
         await bench.device.close()

@@ -22,24 +22,22 @@ struct WithoutAlertsTests {
         let options = #"{"state_dir":":memory:","name":"Phone","follow_system":false,"alerts":"none"}"#
         let device = try Device.open(options, host.channel, links: relays.maker).0
         let desktop = await relay.peer("desk")
-        let did = try await value { (then: @escaping Then) in device.state(then: then) }["id"]?.string ?? ""
+        let did = try await device.value(.state)["id"]?.string ?? ""
         let code: JSONValue = [
             "type": "desktop-pairing", "code": "004217", "pcPeerId": "desk",
             "deviceInfo": ["name": "PC", "platform": "linux", "version": "1"],
             "timestamp": .integer(Int64(Date().timeIntervalSince1970 * 1_000)),
             "signalingUrl": .string(relay.url),
         ]
-        async let paired = value { (then: @escaping Then) in
-            device.scan(code.serialized(), timeout: 10_000, then: then)
-        }
+        async let paired = device.value(.scan(code.serialized(), 10_000))
         _ = try await desktop.payload("pair-ack")
         await desktop.message(did, ["type": "hello"])
         _ = try await paired
         await desktop.message(did, event("n-1"))
         #expect(try await host.push(from: device)["id"] == "n-1")
-        _ = try await value { (then: @escaping Then) in device.unpair("desk", then: then) }
+        _ = try await device.value(.unpair("desk"))
         #expect(await device.core.alerts.made == nil)
-        let state = try await value { (then: @escaping Then) in device.alerts(.state, timeout: 1_000, then: then) }
+        let state = try await device.value(.alerts(.state))
         #expect(state["authorization"] != nil)
         await device.close()
     }
@@ -60,7 +58,7 @@ struct WithoutAlertsTests {
             }
         }
         #expect(await !isMade())
-        _ = try await value { (then: @escaping Then) in device.unpairAll(then: then) }
+        _ = try await device.value(.unpairAll)
         #expect(await !isMade())
         let left = try await store(core) { (connection) throws(StoreError) in
             try AlertTable(connection).ofDesktops().count

@@ -68,7 +68,7 @@ import Wire
     }
 
     @EventLoop
-    private func scan(_ text: String, _ device: TinyDevice, timeout: Int64 = 10_000) async -> Mailbox<String> {
+    private func scan(_ text: String, _ device: TinyDevice, timeout: UInt64 = 10_000) async -> Mailbox<String> {
         let told = Mailbox<String>()
         device.pairing.wait(for: .scan, timeout) { outcome in
             let end =

@@ -12,7 +12,7 @@ import Wire
 /// The host's own calls: each ends exactly once.
 @Suite(.timeLimit(.minutes(1))) @EventLoop
 struct PushPublisherTests {
-    private let ends = Mailbox<Result<String, HostError>>()
+    private let ends = Mailbox<Result<HostReply, HostError>>()
 
     private var then: Then {
         { [ends] end in EventLoop.post { ends.put(end) } }
@@ -21,11 +21,11 @@ struct PushPublisherTests {
     @Test("a call ends with its answer, at its deadline or when the desktop closes, and only once")
     func once() async throws {
         let publisher = PushPublisher()
-        let notice = try Desktop.Notice(parsing: #"{"title":"Tea"}"#)
+        let notice = try Desktop.Notice(JSONObject(#"{"title":"Tea"}"#))
         let answered = try #require(publisher.notify(notice, timeout: 60_000, then))
         publisher.answered(answered.id, .result(["success": true]))
         publisher.answered(answered.id, .result(["success": false]))
-        #expect(try await ends.next().get() == #"{"success":true}"#)
+        #expect(try await ends.next().get().value == ["success": true])
 
         let late = try #require(publisher.notify(notice, timeout: 20, then))
         let open = try #require(publisher.notify(notice, timeout: 60_000, then))
@@ -48,10 +48,9 @@ struct PushPublisherTests {
     @Test("a shorter timeout fires before a longer one that was asked for earlier")
     func deadlines() async throws {
         let publisher = PushPublisher()
-        let command = try Desktop.OwnCommand("notification.getSettings", params: nil)
         let names = Mailbox<Int>()
-        for (number, timeout) in [(1, 200), (2, 20), (3, 100)] as [(Int, Int64)] {
-            _ = publisher.invoke(command, timeout: timeout) { _ in EventLoop.post { names.put(number) } }
+        for (number, timeout) in [(1, 200), (2, 20), (3, 100)] as [(Int, CallTimeout)] {
+            _ = publisher.invoke(.getSettings, [:], timeout: timeout) { _ in EventLoop.post { names.put(number) } }
         }
         var order: [Int] = []
         for _ in 0..<3 { order.append(try await names.next()) }
@@ -61,11 +60,11 @@ struct PushPublisherTests {
     @Test("a notice for one device says whether that one was reached")
     func one() async throws {
         let publisher = PushPublisher()
-        let notice = try Desktop.Notice(parsing: #"{"title":"Tea","deviceId":"d"}"#)
+        let notice = try Desktop.Notice(JSONObject(#"{"title":"Tea","deviceId":"d"}"#))
         for isDelivered in [true, false] {
             let call = try #require(publisher.notify(notice, timeout: 60_000, then))
             publisher.answered(call.id, .result(["delivered": .bool(isDelivered), "notificationId": "n"]))
-            let end = try JSONValue(parsing: try await ends.next().get())
+            let end = try await ends.next().get().value
             #expect(end["deliveredCount"] == (isDelivered ? 1 : 0) && end["failedCount"] == (isDelivered ? 0 : 1))
         }
     }

@@ -43,12 +43,12 @@ func sampleConfiguration(
 
 /// Collects what callbacks get, from any thread.
 final class Replies: Sendable {
-    private let all = Mutex<[Result<String, HostError>]>([])
+    private let all = Mutex<[Result<HostReply, HostError>]>([])
 
     var then: Then { { [self] result in all.withLock { $0.append(result) } } }
 
     var count: Int { all.withLock { $0.count } }
-    var last: Result<String, HostError>? { all.withLock { $0.last } }
+    var last: Result<HostReply, HostError>? { all.withLock { $0.last } }
     var error: HostError? { if case .failure(let error) = last { error } else { nil } }
-    var json: JSONObject? { (try? last?.get()).flatMap { try? JSONValue(parsing: $0) }?.object }
+    var json: JSONObject? { (try? last?.get())?.value.object }
 }
