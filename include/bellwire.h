@@ -28,9 +28,11 @@
  *           BW_E_FORKED, BW_E_CLOSED (another thread closed the handle) and BW_E_NO_MEMORY. Other errors are listed
  *           with each function. For a device that another program holds, each may also return BW_E_BUSY (that program
  *           has not answered for 5 s, "reason":"holder_silent") and BW_E_OFFLINE (it ended during the call, which may
- *           have been executed, "reason":"holder_ended"). BW_E_NO_MEMORY means that a C library could not allocate
- *           memory. If the library's own Swift code cannot, the process ends, like any Swift program (by a trap, an abort, or a fault in Swift's
- *           runtime, which does not check all of its allocations). So keep enough memory free for the library.
+ *           have been executed, "reason":"holder_ended"); BW_E_LIMIT, if parameters or a result have more than 16 MiB
+ *           ("reason":"too_large"); and BW_E_PROTOCOL, if it sends what cannot be read ("reason":"holder_unreadable").
+ *           BW_E_NO_MEMORY means that a C library could not allocate memory. If the library's own Swift code cannot, the
+ *           process ends, like any Swift program (by a trap, an abort, or a fault in Swift's runtime, which does not
+ *           check all of its allocations). So keep enough memory free for the library.
  * Fork      If a process forks after it has opened a handle, calls in the child give BW_E_FORKED. Fork followed by exec
  *           is fine.
  * Process   Loading the library starts no thread and changes no signal handler, locale or environment variable. The

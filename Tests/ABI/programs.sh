@@ -3,7 +3,7 @@
 # compiler and language, is linked and runs, natively and under valgrind.
 
 # The slowest under valgrind first, so that two lanes end at about the same time.
-programs=(sharing guests desktops endtoend complaints process alerts callbacks hammer forks inbox jansson killed queue
+programs=(limits sharing guests desktops endtoend complaints process alerts callbacks hammer forks inbox jansson killed queue
     pushservices library options scan unwinding hostile extremes)
 variants=(gcc-c99 clang-c99 gcc-c++17 clang-c++17)
 

@@ -6,9 +6,6 @@
  */
 #include "sharing.h"
 
-#include <sys/socket.h>
-#include <sys/un.h>
-
 /* ---- one process ----------------------------------------------------------------------------------------------- */
 
 static void calls_and_pushes_of_a_guest(void)
@@ -170,34 +167,6 @@ static void a_socket_of_another_user(void)
     CHECK_STATUS(bw_device_close(holder), BW_OK);
     guest = open_shared(directory, "org.example.Second");
     CHECK_STATUS(bw_device_close(guest), BW_OK);
-}
-
-/* A connection to the holder's socket, or -1. */
-static int reach(const char *directory)
-{
-    struct sockaddr_un address;
-    struct timeval limit = {10, 0};
-    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    memset(&address, 0, sizeof address);
-    address.sun_family = AF_UNIX;
-    snprintf(address.sun_path, sizeof address.sun_path, "%.80s/holder.sock", directory);
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    if (connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0)
-        return descriptor;
-    close(descriptor);
-    return -1;
-}
-
-static int send_frame(int descriptor, const char *text)
-{
-    unsigned char head[4];
-    uint32_t length = (uint32_t)strlen(text);
-    head[0] = (unsigned char)(length >> 24);
-    head[1] = (unsigned char)(length >> 16);
-    head[2] = (unsigned char)(length >> 8);
-    head[3] = (unsigned char)length;
-    return send(descriptor, head, 4, MSG_NOSIGNAL) == 4
-        && send(descriptor, text, length, MSG_NOSIGNAL) == (ssize_t)length;
 }
 
 /* Introduces itself, calls, and is gone before the answer. */

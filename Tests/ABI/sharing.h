@@ -8,6 +8,9 @@
 
 #include "roles.h"
 
+#include <sys/socket.h>
+#include <sys/un.h>
+
 /* ---- a program of its own -------------------------------------------------------------------------------------- */
 
 MAYBE_UNUSED static void write_down(void *user_data, const char *event, const char *event_json)
@@ -158,6 +161,36 @@ MAYBE_UNUSED static int is_title(const struct record *record, int index, int num
     const char *title = json_string_value(
         json_object_get(json_object_get(json_array_get(record->all, (size_t)index), "data"), "title"));
     return title != NULL && atoi(title) == number;
+}
+
+/* ---- the holder's socket --------------------------------------------------------------------------------------- */
+
+/* A connection to the holder's socket, or -1. */
+MAYBE_UNUSED static int reach(const char *directory)
+{
+    struct sockaddr_un address;
+    struct timeval limit = {10, 0};
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    memset(&address, 0, sizeof address);
+    address.sun_family = AF_UNIX;
+    snprintf(address.sun_path, sizeof address.sun_path, "%.80s/holder.sock", directory);
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    if (connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0)
+        return descriptor;
+    close(descriptor);
+    return -1;
+}
+
+MAYBE_UNUSED static int send_frame(int descriptor, const char *text)
+{
+    unsigned char head[4];
+    uint32_t length = (uint32_t)strlen(text);
+    head[0] = (unsigned char)(length >> 24);
+    head[1] = (unsigned char)(length >> 16);
+    head[2] = (unsigned char)(length >> 8);
+    head[3] = (unsigned char)length;
+    return send(descriptor, head, 4, MSG_NOSIGNAL) == 4
+        && send(descriptor, text, length, MSG_NOSIGNAL) == (ssize_t)length;
 }
 
 /* ---- what a program was told ---------------------------------------------------------------------------------- */

@@ -162,3 +162,34 @@ def test_programs_share_a_desktop_whose_holders_are_killed(
     wait_until(lambda: "Last" in received(), 30)
     assert sorted(received()) == sorted([*expected, "Last"])
     desktops[0].close()
+
+
+def test_an_inbox_larger_than_a_frame_is_read_beside_a_listener(
+    bellwire: Start, start: Start, relay: str, tmp_path: Path
+) -> None:
+    """Control characters take six bytes each in JSON: 48 such pushes have more than programs exchange at once."""
+    desktop = Host(
+        start, "desktop", {"state_dir": ":memory:", "name": "Desk", "relay_url": relay, "follow_system": False}
+    )
+    desktop.start()
+    assert bellwire("pair", desktop.call("bw_desktop_offer", 10_000)["payload"]).wait() == 0
+    listen = bellwire("listen", "--json")
+    pushes = 48
+    for number in range(pushes):
+        push = {"title": f"{number}", "body": "\x01" * 65_000, "answerWhen": "stored"}
+        desktop.call("bw_desktop_notify", push, 10_000)
+    for number in range(pushes):
+        assert listen.event("notification.received")["data"]["title"] == f"{number}"
+
+    titles: list[str] = []
+    more: list[str] = []
+    while len(titles) < pushes:
+        inbox = bellwire("inbox", "--json", "--limit", "500", *more)
+        assert inbox.wait(30) == 0, inbox.err.all
+        page = json.loads("".join(inbox.out.all))
+        assert page["total"] == pushes
+        titles += [row["title"] for row in page["notifications"]]
+        assert page["notifications"] and ("next" in page) == (len(titles) < pushes)
+        more = ["--offset", f"{len(titles)}"]
+    assert titles == [f"{number}" for number in reversed(range(pushes))]
+    desktop.close()

@@ -34,6 +34,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
     private var waiting: [Waiting] = []
     private var isSeeking = false
     private var isReported = false
+    private var unreadable = UnreadableHolder()
     /// Waits for the end of the search.
     private var closing: (@Sendable () -> Void)?
     /// Since when a program waits to take over.
@@ -111,8 +112,19 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
     private func lost(_ error: HostError?) {
         guard let role, case .guest(let client) = role.current else { return }
         role.enter(.seeking)
+        if let error { return failed(error, client) }
         for pending in client.close() { pending.lost(pending.isRefused) }
         seek()
+    }
+
+    /// What the holder has sent can't be read. It would send the same again, so nothing is repeated.
+    private func failed(_ error: HostError, _ client: GuestClient) {
+        let action = unreadable.failed(error, now: EventLoop.now)
+        for pending in client.close(action.error) { pending.then(.failure(action.error)) }
+        if action.isReported {
+            role?.channel.problem("holder_unreadable", action.error.message, action.error.detail)
+        }
+        retryTimer.start(after: action.delay)
     }
 
     /// The holder, which may be this program, ended or let go during the call.
@@ -182,6 +194,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
     private func seek() {
         guard let role, !isSeeking, case .seeking = role.current, let settings = role.settings else { return }
         isSeeking = true
+        unreadable.connects()
         let hello = role.hello
         let options = HostedOptions.taken(over: role.hosted.withLock { $0 }, by: role.options)
         let code = startThread(named: "bw-takeover") {
@@ -293,6 +306,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
     private func wait(
         atLeast time: UInt64? = nil, _ carryOut: @escaping @EventLoop () -> Void, fail: @escaping (HostError) -> Void
     ) {
+        if let error = unreadable.error { return fail(error) }
         let deadline = EventLoop.now &+ max(Self.patience, time ?? 0)
         waiting.append(Waiting(deadline: deadline, carryOut: carryOut, fail: fail))
         armWaitTimer()
@@ -375,6 +389,10 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         role.perform(decoded, as: call.identity, on: kind, for: session, then)
     }
 
+    func reads(_ call: HostCall) -> Bool { (try? Kind.Call(call))?.readsStored ?? false }
+
+    func closed(_ hello: GuestHello?, _ error: HostError) { role?.channel.guestClosed(hello, error) }
+
     func ended(_ session: StoredFeed.Session) {
         guard let role else { return }
         // Whoever only lost its connection is back by then.
@@ -443,21 +461,6 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
             guard let socket else { return finish() }
             socket.drain(within: Self.drainTime, then: finish)
         }
-    }
-}
-
-extension HostChannel {
-    /// For a holder's role: its events also go to the guests, and its stored events to the feed.
-    func shared<Kind>(by role: SharedRole<Kind>, _ spool: EventSpool?) -> HostChannel {
-        HostChannel(
-            post: { [post, weak role] event in
-                post(event)
-                EventLoop.post { role?.keeper.broadcast(event) }
-            },
-            waits: { [stored = role.stored] source in
-                // The others are moved first.
-                if stored?.local.contains(source) == true { spool?.tell([source]) } else { spool?.flush() }
-            }, ask: ask, log: log)
     }
 }
 

@@ -2,6 +2,7 @@ import Glibc
 import Hosting
 import JSON
 import Store
+import Transport
 
 /// The result of taking the state directory or joining its holder, before the loop starts using it.
 struct Opened<Kind: SharableRole>: Sendable {
@@ -62,6 +63,21 @@ struct Opened<Kind: SharableRole>: Sendable {
             if case .success(let descriptor) = listener { close(descriptor) }
             kind.shutDown(then: then)
         }
+    }
+}
+
+extension HostChannel {
+    /// For a holder's role: its events also go to the guests, and its stored events to the feed.
+    func shared<Kind>(by role: SharedRole<Kind>, _ spool: EventSpool?) -> HostChannel {
+        HostChannel(
+            post: { [post, weak role] event in
+                post(event)
+                EventLoop.post { role?.keeper.broadcast(event) }
+            },
+            waits: { [stored = role.stored] source in
+                // The others are moved first.
+                if stored?.local.contains(source) == true { spool?.tell([source]) } else { spool?.flush() }
+            }, ask: ask, log: log)
     }
 }
 

@@ -27,6 +27,17 @@ package protocol SharableCall: CallCoding {
     static var stop: Self { get }
     /// Whether the holder's own commands have an id where it gives way to no program with other options.
     static var isAlwaysIdentified: Bool { get }
+    /// Whether the call only reads what is stored: its answer may be long, and needs nobody else.
+    var readsStored: Bool { get }
+}
+
+extension SharableCall {
+    package var readsStored: Bool {
+        switch traits.kind {
+        case .read, .state: true
+        case .start, .stop, .startAndChange, .change, .command: false
+        }
+    }
 }
 
 /// A call of this program with its identity, until it is answered.

@@ -247,6 +247,8 @@ package final class SharedRole<Kind: SharableRole>: Role, FeedBackend {
         if let begins = batch.begins, case .holder(let kind, _) = current {
             kind.local(source)?.begin(as: taker.name(asCopy: begins.asCopy), begins.marks)
         }
+        // A batch that is not full would look like the last one.
+        if batch.isCut { channel.waits(source) }
         return batch
     }
 

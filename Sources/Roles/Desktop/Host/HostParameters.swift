@@ -60,6 +60,14 @@ extension Desktop {
         let given: JSONObject
         let kind: Kind
 
+        /// Whether it changes nothing.
+        var isReading: Bool {
+            switch kind {
+            case .method(let method, _): method.row.risk == .safe
+            case .own(let request): request.isReading
+            }
+        }
+
         package init(_ name: String, _ given: JSONObject) throws(HostError) {
             (self.name, self.given) = (name, given)
             if let request = try OwnRequest(name, given) {

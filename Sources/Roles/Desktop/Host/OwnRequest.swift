@@ -17,6 +17,14 @@ extension Desktop {
 
         fileprivate let kind: Kind
 
+        /// Whether it changes nothing.
+        var isReading: Bool {
+            switch kind {
+            case .groups, .scheduled: true
+            case .setGroup: false
+            }
+        }
+
         /// `nil`: the name is not one of these.
         init?(_ name: String, _ params: JSONObject) throws(HostError) {
             switch name {

@@ -150,4 +150,11 @@ extension DesktopCall: SharableCall {
         case .key(let call): call.traits
         }
     }
+
+    package var readsStored: Bool {
+        switch self {
+        case .invoke(let command, _): command.isReading
+        case _: traits.kind == .read || traits.kind == .state
+        }
+    }
 }

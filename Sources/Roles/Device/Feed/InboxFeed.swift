@@ -28,10 +28,9 @@ struct InboxFeed: FeedTable {
     }
 
     func take(
-        _ application: String, limit: Int, _ connection: Connection
+        _ application: String, limit: Int, _ size: inout FeedBatch.Size, _ connection: Connection
     ) throws(StoreError) -> [WaitingEvent] {
-        var size = FeedBatch.Size()
-        return try InboxPrograms(connection).take(application, limit: limit) { size.fits($0.event()) }
+        try InboxPrograms(connection).take(application, limit: limit) { size.fits($0.event()) }
             .map { $0.event() }
     }
 

@@ -45,14 +45,17 @@ package struct FeedBatch: Sendable {
     package struct Size {
         private var bytes = 0
         private var isEmpty = true
+        /// There was no room for another event.
+        package private(set) var isFull = false
 
         package init() {}
 
         /// Whether the batch has room for the event. The first one always fits.
         package mutating func fits(_ event: WaitingEvent) -> Bool {
-            bytes += JSONValue.object(event.event.data).serializedBytes().count + 256
-            defer { isEmpty = false }
-            return isEmpty || bytes <= FeedBatch.maximumBytes
+            bytes += JSONValue.object(event.event.data).serializedCount + 256
+            isFull = !isEmpty && bytes > FeedBatch.maximumBytes
+            isEmpty = false
+            return !isFull
         }
     }
 
@@ -65,6 +68,8 @@ package struct FeedBatch: Sendable {
     package var begins: Beginning?
     /// How many events were dropped before the program was given them, since it was last told.
     package var dropped: Int64 = 0
+    /// It ended at ``maximumBytes``: there is more to take.
+    package var isCut = false
 
     package init(_ events: [WaitingEvent] = [], begins: Beginning? = nil) {
         (self.events, self.begins) = (events, begins)

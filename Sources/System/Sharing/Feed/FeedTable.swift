@@ -14,9 +14,11 @@ package protocol FeedTable: Sendable {
     /// program.
     func begin(_ application: String, _ connection: Connection) throws(StoreError) -> FeedMarks?
 
-    /// The oldest events that the program has not had, recorded as ones that callbacks may see. At most `limit`, and at
-    /// most ``FeedBatch/maximumBytes`` of them.
-    func take(_ application: String, limit: Int, _ connection: Connection) throws(StoreError) -> [WaitingEvent]
+    /// The oldest events that the program has not had, recorded as ones that callbacks may see. At most `limit`, and as
+    /// many as `size` has room for.
+    func take(
+        _ application: String, limit: Int, _ size: inout FeedBatch.Size, _ connection: Connection
+    ) throws(StoreError) -> [WaitingEvent]
 
     /// How many events were dropped before the program got them, since the last call.
     func takeDropped(_ application: String, _ connection: Connection) throws(StoreError) -> Int64

@@ -92,10 +92,9 @@ package struct SharedEvents: FeedTable {
     }
 
     package func take(
-        _ application: String, limit: Int, _ connection: Connection
+        _ application: String, limit: Int, _ size: inout FeedBatch.Size, _ connection: Connection
     ) throws(StoreError) -> [WaitingEvent] {
         guard let marks = try begin(application, connection) else { return [] }
-        var size = FeedBatch.Size()
         let events = try connection.prefix(
             "SELECT row, name, desktop, data FROM shared_event WHERE source = ? AND row > ? ORDER BY row LIMIT ?",
             [name, .integer(marks.handed), .integer(Int64(limit))]

@@ -66,7 +66,11 @@ package final class StoredFeed: Sendable {
                 if isFirst { _ = try stored.move(connection) { takers($0) } }
             }
             batch.dropped = try table.takeDropped(application, connection)
-            if !onlyBegins { batch.events = try table.take(application, limit: limit, connection) }
+            if !onlyBegins {
+                var size = FeedBatch.Size()
+                batch.events = try table.take(application, limit: limit, &size, connection)
+                batch.isCut = size.isFull
+            }
             return batch
         } then: { [self] result in
             if case .success = result { begun(key, session) }

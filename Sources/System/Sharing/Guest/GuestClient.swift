@@ -52,7 +52,7 @@ package final class GuestClient {
         holder = HolderProcess(of: descriptor)
         link = try FrameLink(
             descriptor,
-            receive: { [weak self] (frame) throws(HostError) in try self?.received(try HolderMessage(frame)) },
+            receive: { [weak self] (frame, _) throws(HostError) in try self?.received(try HolderMessage(frame)) },
             closed: { [weak self] in self?.lost($0) })
         watch.start(after: Self.idleInterval)
     }
@@ -63,43 +63,57 @@ package final class GuestClient {
         if pulse.isSilent { return then(.failure(holder.silence(mayHappen: false))) }
         lastNumber &+= 1
         calls[lastNumber] = PendingCall(then: then, lost: lost)
-        send(.call(number: lastNumber, call))
+        do throws(HostError) { try send(.call(number: lastNumber, call)) } catch {
+            calls.removeValue(forKey: lastNumber)?.then(.failure(error))
+        }
     }
 
     /// Gives nothing while the holder is silent.
     package func take(_ source: HostEvent.Name, limit: Int, asCopy: Bool, then: @escaping FeedBatch.Then) {
         if pulse.isSilent { return then(.success(FeedBatch())) }
         lastNumber &+= 1
-        takes[lastNumber] = PendingTake(source: source, then: then)
-        send(.take(number: lastNumber, source: source, limit: limit, asCopy: asCopy))
+        send(.take(number: lastNumber, source: source, limit: limit, asCopy: asCopy), source, then)
     }
 
     package func finish(
         _ source: HostEvent.Name, through row: Int64, asCopy: Bool, then: @escaping FeedBatch.Then
     ) {
         lastNumber &+= 1
-        takes[lastNumber] = PendingTake(source: source, then: then)
-        send(.finish(number: lastNumber, source: source, through: row, asCopy: asCopy))
+        send(.finish(number: lastNumber, source: source, through: row, asCopy: asCopy), source, then)
         // The program remembers what it was given, and the holder reads this when it goes on.
         if pulse.isSilent { expire() }
     }
 
     /// The last message, of a program that ends by itself.
-    package func leave(seen: [HostEvent.Name: Int64]) { send(.leave(seen: seen)) }
+    package func leave(seen: [HostEvent.Name: Int64]) { try? send(.leave(seen: seen)) }
 
-    /// Ends the connection. Returns the calls without an answer, in their order; takes fail.
-    package func close() -> [PendingCall] {
+    /// Ends the connection. Returns the calls without an answer, in their order; takes fail with that error.
+    package func close(_ error: HostError = .holderLost) -> [PendingCall] {
         watch.stop()
         link?.close()
         link = nil
         let (calls, takes) = (calls, takes)
         (self.calls, self.takes) = ([:], [:])
-        for (_, take) in takes { take.then?(.failure(.holderLost)) }
+        for (_, take) in takes { take.then?(.failure(error)) }
         return calls.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    private func send(_ message: GuestMessage) {
-        link?.send(message.object)
+    private func send(_ message: GuestMessage, _ source: HostEvent.Name, _ then: @escaping FeedBatch.Then) {
+        takes[lastNumber] = PendingTake(source: source, then: then)
+        do throws(HostError) { try send(message) } catch {
+            takes.removeValue(forKey: lastNumber)?.then?(.failure(error))
+        }
+    }
+
+    /// Errors: `limit` for a message that is too large, or while too much waits for the holder to read it.
+    private func send(_ message: GuestMessage) throws(HostError) {
+        let frame = try FrameDecoder.encode(message.object)
+        if let link {
+            guard link.outgoingBytes + frame.count <= FrameLink.outgoingLimit else {
+                throw HostError(.limit, "too many bytes wait for the program that holds the state directory")
+            }
+            link.send(frame)
+        }
         guard !isWatched, link != nil else { return }
         isWatched = true
         watch.start(after: Self.interval)
@@ -133,7 +147,7 @@ package final class GuestClient {
     private func look() {
         switch pulse.tick() {
         case .wait: break
-        case .ask: send(.ping)
+        case .ask: try? send(.ping)
         case .silent:
             expire()
             silent(holder.silence(mayHappen: false))

@@ -14,14 +14,16 @@ package protocol GuestService: AnyObject {
         _ hello: GuestHello, _ session: StoredFeed.Session,
         then: @escaping @Sendable @EventLoop (Result<JSONObject, HostError>) -> Void)
     func perform(_ call: HostCall, for session: StoredFeed.Session, then: @escaping Then)
+    /// Whether the call only reads what is stored: its answer may be long, and needs nobody else.
+    func reads(_ call: HostCall) -> Bool
     func ended(_ session: StoredFeed.Session)
+    /// A guest's connection was closed, because of what it did or did not do.
+    func closed(_ hello: GuestHello?, _ error: HostError)
 }
 
 /// The holder's side of the socket: accepts guests, and passes on what they ask for.
 @EventLoop
 package final class HolderSocket {
-    /// Guests at a time.
-    package static let guestLimit = 512
     /// How long to stop accepting when descriptors run out, in milliseconds.
     private static let pause: UInt64 = 100
 
@@ -33,6 +35,9 @@ package final class HolderSocket {
     private let feed: StoredFeed?
     private var sessions: [StoredFeed.Session: GuestSession] = [:]
     private var lastSession: StoredFeed.Session = 0
+    private var limits = GuestLimits()
+    private var turns = ReadTurns<@EventLoop () -> Void>()
+    private lazy var limitTimer = LoopTimer { [weak self] in self?.closeOverdue() }
     private var drained: (@EventLoop () -> Void)?
     private lazy var drainTimer = LoopTimer { [weak self] in self?.endDrain() }
     private lazy var acceptTimer = LoopTimer { [weak self] in self?.poll?.watch(.readable) }
@@ -55,8 +60,16 @@ package final class HolderSocket {
     package func broadcast(_ event: HostEvent) {
         let admitted = sessions.values.filter(\.isAdmitted)
         guard !admitted.isEmpty else { return }
-        let frame = FrameDecoder.encode(HolderMessage.event(event).object)
+        if send(event, to: admitted) { return }
+        _ = send(.cutProblem(event.name), to: admitted)
+        _ = send(event.cut(), to: admitted)
+    }
+
+    /// `false` = it is too large for a frame.
+    private func send(_ event: HostEvent, to admitted: [GuestSession]) -> Bool {
+        guard let frame = try? FrameDecoder.encode(HolderMessage.event(event).object) else { return false }
         for session in admitted { session.link?.send(frame) }
+        return true
     }
 
     /// There may be events to take.
@@ -76,47 +89,110 @@ package final class HolderSocket {
                 }
                 return
             }
-            guard SharedSocket.isOwn(descriptor), sessions.count < Self.guestLimit else {
+            guard SharedSocket.isOwn(descriptor) else {
                 Glibc.close(descriptor)
                 continue
             }
             lastSession += 1
-            let number = lastSession
-            let session = GuestSession(number)
-            do throws(TransportError) {
-                session.link = try FrameLink(
-                    descriptor,
-                    receive: { [weak self, weak session] (frame) throws(HostError) in
-                        guard let self, let session else { return }
-                        try received(try GuestMessage(frame), from: session)
-                    }, closed: { [weak self] _ in self?.end(number) })
-            } catch {
+            guard limits.connected(lastSession, now: EventLoop.now) else {
+                Self.refuse(descriptor)
+                continue
+            }
+            let session = GuestSession(lastSession)
+            do throws(TransportError) { session.link = try link(descriptor, to: session) } catch {
+                limits.ended(lastSession)
                 Glibc.close(descriptor)
                 continue
             }
-            sessions[number] = session
+            sessions[lastSession] = session
             count.store(sessions.count, ordering: .relaxed)
+            watchLimits()
         }
     }
 
-    private func received(_ message: GuestMessage, from session: GuestSession) throws(HostError) {
+    private func link(_ descriptor: CInt, to session: GuestSession) throws(TransportError) -> FrameLink {
+        let number = session.number
+        let link = try FrameLink(
+            descriptor, limit: FrameDecoder.helloBytes,
+            receive: { [weak self, weak session] (frame, bytes) throws(HostError) in
+                guard let self, let session else { return }
+                try received(try GuestMessage(frame), bytes, from: session)
+            },
+            closed: { [weak self, weak session] error in
+                guard let self else { return }
+                if let error { service?.closed(session?.hello, error) }
+                end(number)
+            })
+        link.moved = { [weak self, weak session] in
+            if let session { self?.moved(session, hasProgress: $0) }
+        }
+        return link
+    }
+
+    /// Says why before it closes a connection that is one too many. The frame is far shorter than what a new socket takes.
+    private static func refuse(_ descriptor: CInt) {
+        if let frame = try? FrameDecoder.encode(HolderMessage.refused(.tooManyGuests).object) {
+            FrameLink.sendFirst(frame, to: descriptor)
+        }
+        Glibc.close(descriptor)
+    }
+
+    // MARK: Limits
+
+    private func moved(_ session: GuestSession, hasProgress: Bool) {
+        guard let link = session.link else { return }
+        let closings = limits.holds(
+            session.number, bytes: link.heldBytes, hasProgress: hasProgress, now: EventLoop.now)
+        for closing in closings { close(closing) }
+        watchLimits()
+        beginReads()
+    }
+
+    private func watchLimits() {
+        if limits.isWatching, !limitTimer.isRunning { limitTimer.start(after: GuestLimits.interval) }
+    }
+
+    private func closeOverdue() {
+        for closing in limits.overdue(now: EventLoop.now) { close(closing) }
+        watchLimits()
+    }
+
+    private func close(_ closing: GuestLimits.Closing) {
+        guard let session = sessions[closing.session] else { return }
+        session.link?.close()
+        service?.closed(session.hello, closing.reason.error)
+        end(closing.session)
+    }
+
+    /// Carries out what reads the store, as far as guests take the answers.
+    private func beginReads() {
+        while let turn = turns.next(unread: { sessions[$0]?.link?.outgoingBytes ?? 0 }) { turn.call() }
+    }
+
+    private func readEnded(_ number: StoredFeed.Session) {
+        turns.finished(number)
+        beginReads()
+    }
+
+    // MARK: Messages
+
+    private func received(_ message: GuestMessage, _ bytes: Int, from session: GuestSession) throws(HostError) {
         switch message {
         case .hello(let hello):
             guard session.hello == nil else { throw HostError(.undecodable, "a second hello") }
             session.hello = hello
+            limits.greeted(session.number, now: EventLoop.now)
+            session.link?.incomingLimit = FrameDecoder.maximumBytes
             admit(hello, session)
-        case .call(let number, let call): try perform(number, call, for: session)
+        case .call(let number, let call): try perform(number, call, bytes, for: session)
         case .take(let number, let source, let limit, let asCopy):
             let feed = try storedEvents(for: session)
-            session.told.remove(source)
-            feed.take(session.taker, source, limit: limit, asCopy: asCopy, for: session.number) { result in
-                EventLoop.post { [weak session] in
-                    switch result {
-                    case .success(let batch): session?.send(.taken(number: number, batch))
-                    case .failure(let error): session?.answer(number, .failure(error))
-                    }
-                }
-            }
+            guard session.calls < GuestSession.callLimit else { throw HostError(.limit, "too many takes") }
+            session.calls += 1
+            turns.add(
+                { [weak self] in self?.take(number, source, limit, asCopy, from: feed, for: session) },
+                of: session.number)
+            beginReads()
         case .finish(let number, let source, let through, let asCopy):
             try storedEvents(for: session).finish(session.taker.name(asCopy: asCopy), source, through: through) {
                 result in
@@ -125,7 +201,24 @@ package final class HolderSocket {
                 }
             }
         case .leave(let seen): session.seen = seen
-        case .ping: session.send(.answer(number: 0, .success(.done)))
+        case .ping: session.answer(0, .success(.done))
+        }
+    }
+
+    private func take(
+        _ number: UInt64, _ source: HostEvent.Name, _ limit: Int, _ asCopy: Bool, from feed: StoredFeed,
+        for session: GuestSession
+    ) {
+        session.told.remove(source)
+        feed.take(session.taker, source, limit: limit, asCopy: asCopy, for: session.number) { result in
+            EventLoop.post { [weak self] in
+                session.calls -= 1
+                switch result {
+                case .success(let batch): session.answer(number, batch)
+                case .failure(let error): session.answer(number, .failure(error))
+                }
+                self?.readEnded(session.number)
+            }
         }
     }
 
@@ -137,7 +230,7 @@ package final class HolderSocket {
 
     private func admit(_ hello: GuestHello, _ session: GuestSession) {
         let refuse: @EventLoop (HostError) -> Void = { [weak self] error in
-            session.send(.refused(error))
+            try? session.send(.refused(error))
             session.link?.close()
             self?.end(session.number)
         }
@@ -160,8 +253,8 @@ package final class HolderSocket {
             guard self?.sessions[session.number] != nil else { return }
             switch result {
             case .success(let options):
+                do throws(HostError) { try session.send(.welcome(options: options)) } catch { return refuse(error) }
                 session.isAdmitted = true
-                session.send(.welcome(options: options))
             case .failure(let error) where error.code == .closed:
                 // The next holder takes this guest.
                 session.link?.close()
@@ -171,29 +264,48 @@ package final class HolderSocket {
         }
     }
 
-    private func perform(_ number: UInt64, _ call: HostCall, for session: GuestSession) throws(HostError) {
+    private func perform(
+        _ number: UInt64, _ call: HostCall, _ bytes: Int, for session: GuestSession
+    ) throws(HostError) {
         try session.requireAdmitted()
-        guard drained == nil, let service else {
-            return session.send(.answer(number: number, .failure(.moved)))
-        }
+        guard drained == nil, let service else { return session.answer(number, .failure(.moved)) }
         guard session.calls < GuestSession.callLimit else {
             let error = HostError(.limit, "\(GuestSession.callLimit) calls are in progress; wait for some to finish")
-            return session.send(.answer(number: number, .failure(error)))
+            return session.answer(number, .failure(error))
+        }
+        guard limits.callBegins(session.number, bytes: bytes) else {
+            let error = HostError(
+                .limit, "the calls in progress have \(GuestLimits.totalBytes) bytes; wait for some to finish")
+            return session.answer(number, .failure(error))
         }
         session.calls += 1
-        service.perform(call, for: session.number) { result in
-            EventLoop.post { [weak self, weak session] in
-                guard let session else { return }
+        guard service.reads(call) else { return begin(number, call, bytes, for: session) }
+        turns.add({ [weak self] in self?.begin(number, call, bytes, for: session, isTurn: true) }, of: session.number)
+        beginReads()
+    }
+
+    private func begin(
+        _ number: UInt64, _ call: HostCall, _ bytes: Int, for session: GuestSession, isTurn: Bool = false
+    ) {
+        let then: ReplyThen = { result in
+            EventLoop.post { [weak self] in
                 session.calls -= 1
                 session.answer(number, result)
-                self?.checkDrain()
+                guard let self else { return }
+                limits.callEnded(session.number, bytes: bytes)
+                if isTurn { readEnded(session.number) }
+                checkDrain()
             }
         }
+        guard drained == nil, let service else { return then(.failure(.moved)) }
+        service.perform(call, for: session.number, then: then)
     }
 
     private func end(_ number: StoredFeed.Session) {
         guard let session = sessions.removeValue(forKey: number) else { return }
         count.store(sessions.count, ordering: .relaxed)
+        limits.ended(number)
+        turns.ended(number)
         feed?.end(number, seen: session.seen) { sources in
             guard !sources.isEmpty else { return }
             EventLoop.post { [weak self] in self?.tellWaits(sources) }
@@ -238,44 +350,24 @@ package final class HolderSocket {
     }
 }
 
-/// One guest, as its holder has it.
-@EventLoop
-private final class GuestSession {
-    /// Calls of one guest in progress: as many as a handle may have.
-    static let callLimit = 1_024
-
-    let number: StoredFeed.Session
-    var link: FrameLink?
-    var hello: GuestHello?
-    var isAdmitted = false
-    /// What it has said at its end.
-    var seen: [HostEvent.Name: Int64]?
-    var calls = 0
-    /// Sources of which it knows that there are events to take.
-    var told: Set<HostEvent.Name> = []
-
-    init(_ number: StoredFeed.Session) { self.number = number }
-
-    var taker: FeedTaker { hello?.taker ?? FeedTaker("", copy: nil) }
-
-    func send(_ message: HolderMessage) { link?.send(message.object) }
-
-    /// What failed because this holder ends has no answer: the guest asks the next one.
-    func answer(_ number: UInt64, _ result: Result<HostReply, HostError>) {
-        if case .failure(let error) = result, error.code == .closed { return }
-        send(.answer(number: number, result))
-    }
-
-    func tellWaits(_ source: HostEvent.Name) {
-        if told.insert(source).inserted { send(.waits(source)) }
-    }
-
-    func requireAdmitted() throws(HostError) {
-        guard isAdmitted else { throw HostError(.undecodable, "a message before the hello was accepted") }
+extension GuestLimits.Reason {
+    fileprivate var error: HostError {
+        switch self {
+        case .noHello:
+            HostError(.timeout, "it did not introduce itself within \(GuestLimits.helloTime / 1_000) s")
+        case .stalled(let bytes):
+            HostError(.limit, "\(bytes) bytes wait, and none has moved for \(GuestLimits.stallTime / 1_000) s")
+        case .tooMuch(let bytes):
+            HostError(
+                .limit, "\(bytes) bytes wait for it, of more than \(GuestLimits.totalBytes) for all programs")
+        }
     }
 }
 
 extension HostError {
+    static let tooManyGuests = HostError(
+        .limit, "\(GuestLimits.guests) programs share the state directory, which is the limit; close one",
+        detail: ["reason": "too_many_programs", "limit": .integer(Int64(GuestLimits.guests))])
     /// The holder is ending; its successor is to be asked.
     static let moved = HostError(Code("moved"), "the program that holds the state directory is closing it")
 }

@@ -8,43 +8,62 @@ package import Transport
 /// What can't be written at once waits in memory, up to a limit: a peer that stops reading loses the connection.
 @EventLoop
 package final class FrameLink {
-    /// Of what waits to be written.
+    /// Limit of what waits to be written.
     package static let outgoingLimit = 32 << 20
 
     private let descriptor: CInt
     private var poll: LoopPoll?
-    private var decoder = FrameDecoder()
-    private var outgoing: [UInt8] = []
-    private var written = 0
-    private let receive: @EventLoop (JSONObject) throws(HostError) -> Void
+    private var decoder: FrameDecoder
+    private var outgoing = OutgoingFrames()
+    private let receive: @EventLoop (JSONObject, Int) throws(HostError) -> Void
     private let closed: @EventLoop (HostError?) -> Void
+    /// Called after bytes were written or read, and after some began to wait.
+    package var moved: (@EventLoop (_ hasProgress: Bool) -> Void)?
 
     /// Owns the descriptor from here on.
     ///
     /// - Parameters:
-    ///   - receive: called with each frame. An error ends the connection.
+    ///   - limit: of a frame that comes in; see ``incomingLimit``.
+    ///   - receive: called with each frame and its size. An error ends the connection.
     ///   - closed: called once, unless ``close()`` was: the other side has gone, or sent what can't be read.
     package init(
-        _ descriptor: CInt, receive: @escaping @EventLoop (JSONObject) throws(HostError) -> Void,
+        _ descriptor: CInt, limit: Int = FrameDecoder.maximumBytes,
+        receive: @escaping @EventLoop (JSONObject, _ bytes: Int) throws(HostError) -> Void,
         closed: @escaping @EventLoop (HostError?) -> Void
     ) throws(TransportError) {
         (self.descriptor, self.receive, self.closed) = (descriptor, receive, closed)
+        decoder = FrameDecoder(limit: limit)
         poll = try LoopPoll(descriptor) { [weak self] in self?.ready($0) }
         poll?.watch(.readable)
     }
 
     package var isOpen: Bool { poll != nil }
+    /// How many bytes wait to be written.
+    package var outgoingBytes: Int { outgoing.count }
+    /// How many bytes wait in memory: to be written, or for the rest of their frame.
+    package var heldBytes: Int { outgoing.count + decoder.count }
+    /// Limit of a frame that comes in.
+    package var incomingLimit: Int {
+        get { decoder.limit }
+        set { decoder.limit = newValue }
+    }
 
-    package func send(_ object: JSONObject) { send(FrameDecoder.encode(object)) }
+    /// Errors: `limit`; the connection stays as it is.
+    package func send(_ object: JSONObject) throws(HostError) { send(try FrameDecoder.encode(object)) }
 
     /// For a frame that several get.
     package func send(_ frame: [UInt8]) {
         guard isOpen else { return }
-        if outgoing.count - written + frame.count > Self.outgoingLimit {
-            return end(HostError(.limit, "a program that shares the state directory reads too slowly"))
+        if outgoing.count + frame.count > Self.outgoingLimit {
+            return end(HostError(.limit, "more than \(Self.outgoingLimit) bytes wait for it to read them"))
         }
-        outgoing += frame
+        outgoing.append(frame)
         flush()
+    }
+
+    /// For a connection that gets no link: one short frame, which a new socket takes.
+    nonisolated static func sendFirst(_ frame: [UInt8], to descriptor: CInt) {
+        _ = Glibc.send(descriptor, frame, frame.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))
     }
 
     /// Ends the connection; what could not be written is lost.
@@ -53,7 +72,8 @@ package final class FrameLink {
         self.poll = nil
         poll.stop()
         Glibc.close(descriptor)
-        (outgoing, written) = ([], 0)
+        outgoing.removeAll()
+        decoder = FrameDecoder()
     }
 
     private func end(_ error: HostError?) {
@@ -69,32 +89,25 @@ package final class FrameLink {
     }
 
     private func flush() {
-        while isOpen, written < outgoing.count {
-            let count = outgoing.withUnsafeBytes { bytes in
-                Glibc.send(
-                    descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written,
-                    CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))
+        var hasProgress = false
+        while isOpen, !outgoing.isEmpty {
+            let count = outgoing.write { [descriptor] bytes in
+                Glibc.send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))
             }
             if count > 0 {
-                written += count
+                hasProgress = true
             } else if errno == EINTR {
                 continue
             } else if errno == EAGAIN {
                 break
             } else {
                 // What the peer has written before it ended is still to be read; that finds the end.
-                (outgoing, written) = ([], 0)
+                outgoing.removeAll()
                 break
             }
         }
-        if written == outgoing.count {
-            outgoing.removeAll(keepingCapacity: outgoing.capacity <= 65_536)
-            written = 0
-        } else if written > 1 << 20 {
-            outgoing.removeFirst(written)
-            written = 0
-        }
         poll?.watch(outgoing.isEmpty ? .readable : [.readable, .writable])
+        if isOpen { moved?(hasProgress) }
     }
 
     private func read() {
@@ -108,9 +121,10 @@ package final class FrameLink {
             return end(nil)
         }
         do throws(HostError) {
-            while isOpen, let frame = try decoder.next() { try receive(frame) }
+            while isOpen, let frame = try decoder.next() { try receive(frame.object, frame.bytes) }
         } catch {
-            end(error)
+            return end(error)
         }
+        if isOpen { moved?(true) }
     }
 }

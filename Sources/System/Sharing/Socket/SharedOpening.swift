@@ -52,12 +52,14 @@ package enum SharedOpening {
     private static func greet(_ descriptor: CInt, _ hello: GuestHello) throws(HostError) -> Greeting? {
         var failure: HostError?
         do throws(HostError) {
-            guard write(FrameDecoder.encode(GuestMessage.hello(hello).object), to: descriptor) else { return nil }
+            let bytes = try FrameDecoder.encode(GuestMessage.hello(hello).object, limit: FrameDecoder.helloBytes)
+            // A holder that accepts no more guests has answered already.
+            FrameLink.sendFirst(bytes, to: descriptor)
             let end = now &+ answerTime
             var decoder = FrameDecoder()
             while true {
                 if let frame = try decoder.next() {
-                    switch try HolderMessage(frame) {
+                    switch try HolderMessage(frame.object) {
                     case .welcome(let options): return .welcome(options)
                     case .refused(let error) where error.code == HostError.moved.code: return .handsOver(error.detail)
                     case .refused(let error): throw error
@@ -79,18 +81,15 @@ package enum SharedOpening {
         throw failure ?? .closed
     }
 
-    /// A hello is far shorter than what a new socket takes.
-    private static func write(_ bytes: [UInt8], to descriptor: CInt) -> Bool {
-        send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL)) == bytes.count
-    }
-
     /// Reads the next frame's bytes and none beyond them. `false` = the connection ended.
     private static func readOne(_ descriptor: CInt, _ decoder: inout FrameDecoder) -> Bool {
         let flags = CInt(MSG_DONTWAIT)
         var head = [UInt8](repeating: 0, count: 4)
         let seen = recv(descriptor, &head, 4, flags | CInt(MSG_PEEK))
         guard seen == 4 else { return seen < 0 && (errno == EAGAIN || errno == EINTR) || seen > 0 }
-        let length = 4 + min(head.reduce(0) { $0 << 8 | Int($1) }, FrameDecoder.maximumBytes)
+        let announced = head.reduce(0) { $0 << 8 | Int($1) }
+        // The decoder refuses a longer frame by its head.
+        let length = 4 + (announced <= FrameDecoder.maximumBytes ? announced : 0)
         var bytes = [UInt8](repeating: 0, count: length)
         var count = 0
         while count < length {

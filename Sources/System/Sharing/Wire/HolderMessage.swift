@@ -35,6 +35,7 @@ package enum HolderMessage: Sendable {
             }
             var batch = FeedBatch(events, begins: object["begins"].flatMap(FeedBatch.Beginning.init(received:)))
             batch.dropped = max(0, object["dropped"]?.integer ?? 0)
+            batch.isCut = object["more"]?.bool ?? false
             self = .taken(number: number, batch)
         case "event":
             guard let event = HostEvent(received: .object(object)) else {
@@ -70,6 +71,7 @@ package enum HolderMessage: Sendable {
             var object: JSONObject = ["message": "taken", "number": numbered(number), "events": .array(list)]
             if let begins = batch.begins { object["begins"] = begins.object }
             if batch.dropped > 0 { object["dropped"] = .integer(batch.dropped) }
+            if batch.isCut { object["more"] = true }
             return object
         case .event(let event):
             var object = event.object

@@ -36,7 +36,8 @@ import Testing
 
     private func take(_ name: String, _ database: Database) throws -> [WaitingEvent] {
         try database.run { [feed] (connection) throws(StoreError) in
-            try feed.take("org.example.\(name)", limit: 100, connection)
+            var size = FeedBatch.Size()
+            return try feed.take("org.example.\(name)", limit: 100, &size, connection)
         }
     }
 

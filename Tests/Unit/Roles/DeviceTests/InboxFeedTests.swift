@@ -44,7 +44,10 @@ import Wire
     }
 
     private func take(_ name: String, limit: Int = 100) throws -> [WaitingEvent] {
-        try work { [feed] (connection) throws(StoreError) in try feed.take(name, limit: limit, connection) }
+        try work { [feed] (connection) throws(StoreError) in
+            var size = FeedBatch.Size()
+            return try feed.take(name, limit: limit, &size, connection)
+        }
     }
 
     private func ids(_ name: String) throws -> [String] { try take(name).compactMap { $0.event.data["id"]?.string } }

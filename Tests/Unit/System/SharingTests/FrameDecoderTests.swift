@@ -8,13 +8,13 @@ import Testing
     @Test("A frame comes out whole, wherever its bytes are cut")
     func cutAnywhere() throws {
         let objects: [JSONObject] = [["a": 1], [:], ["text": .string(String(repeating: "ä", count: 1_000))]]
-        let bytes = objects.flatMap { FrameDecoder.encode($0) }
+        let bytes = try objects.flatMap { try FrameDecoder.encode($0) }
         for step in [1, 2, 3, 7, 1_000, bytes.count] {
             var decoder = FrameDecoder()
             var found: [JSONObject] = []
             for start in stride(from: 0, to: bytes.count, by: step) {
                 bytes[start..<min(start + step, bytes.count)].withUnsafeBytes { decoder.append($0) }
-                while let frame = try decoder.next() { found.append(frame) }
+                while let frame = try decoder.next() { found.append(frame.object) }
             }
             #expect(found == objects)
         }
@@ -30,6 +30,24 @@ import Testing
         var decoder = FrameDecoder()
         bytes.withUnsafeBytes { decoder.append($0) }
         #expect(throws: HostError.self) { try decoder.next() }
+    }
+
+    @Test("What a frame can't hold is a named error, and the largest that it can comes back whole")
+    func largest() throws {
+        func object(_ count: Int) -> JSONObject { ["text": .string(String(repeating: "\u{1}", count: count))] }
+        // {"text":"…"}, with six bytes for each.
+        let most = (FrameDecoder.maximumBytes - 11) / 6
+        let bytes = try FrameDecoder.encode(object(most))
+        #expect(bytes.count > FrameDecoder.maximumBytes - 6)
+        var decoder = FrameDecoder()
+        bytes.withUnsafeBytes { decoder.append($0) }
+        #expect(decoder.count == bytes.count)
+        #expect(try decoder.next()?.object == object(most))
+        #expect(decoder.count == 0)
+        let error = #expect(throws: HostError.self) { try FrameDecoder.encode(object(most + 1)) }
+        #expect(error?.code == .limit && error?.detail["reason"] == "too_large")
+        #expect(throws: HostError.self) { try FrameDecoder.encode(["a": 1], limit: 6) }
+        #expect(try FrameDecoder.encode(["a": 1], limit: 7).count == 11)
     }
 
     @Test("Messages come back as they were sent")
@@ -59,12 +77,12 @@ import Testing
         }
         #expect(failed == error)
         var batch = FeedBatch([], begins: .init(marks: .init(slot: 1, handed: 2, offered: 3), asCopy: true))
-        batch.dropped = 4
+        (batch.dropped, batch.isCut) = (4, true)
         guard case .taken(7, let taken) = try HolderMessage(HolderMessage.taken(number: 7, batch).object) else {
             Issue.record("not a batch")
             return
         }
-        #expect(taken.begins == batch.begins && taken.dropped == 4)
+        #expect(taken.begins == batch.begins && taken.dropped == 4 && taken.isCut)
     }
 
     @Test("A copy's name is one that no program can have")

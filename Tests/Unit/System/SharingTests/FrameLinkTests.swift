@@ -26,7 +26,7 @@ import Transport
         _ descriptor: CInt, frames: Mailbox<JSONObject>, closed: Mailbox<HostError?>
     ) throws -> FrameLink {
         try FrameLink(
-            descriptor, receive: { (frame) throws(HostError) in frames.put(frame) }, closed: { closed.put($0) })
+            descriptor, receive: { (frame, _) throws(HostError) in frames.put(frame) }, closed: { closed.put($0) })
     }
 
     @Test("A peer that does not read loses its connection, and the memory is bounded")
@@ -35,7 +35,7 @@ import Transport
         defer { close(pair.other) }
         let (frames, closed) = (Mailbox<JSONObject>(), Mailbox<HostError?>())
         let link = try await link(pair.link, frames: frames, closed: closed)
-        let frame = FrameDecoder.encode(["text": .string(String(repeating: "x", count: 1 << 20))])
+        let frame = try FrameDecoder.encode(["text": .string(String(repeating: "x", count: 1 << 20))])
         await Self.send(frame, times: 40, over: link)
         let error = try await closed.next()
         #expect(error?.code == .limit)
@@ -52,7 +52,7 @@ import Transport
         let pair = try Pair()
         let (frames, closed) = (Mailbox<JSONObject>(), Mailbox<HostError?>())
         let link = try await link(pair.link, frames: frames, closed: closed)
-        let bytes = FrameDecoder.encode(["a": 1]) + FrameDecoder.encode(["b": 2])
+        let bytes = try FrameDecoder.encode(["a": 1]) + FrameDecoder.encode(["b": 2])
         #expect(Glibc.send(pair.other, bytes, bytes.count, 0) == bytes.count)
         #expect(try await frames.next() == ["a": 1])
         #expect(try await frames.next() == ["b": 2])

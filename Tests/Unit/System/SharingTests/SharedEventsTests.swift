@@ -41,7 +41,10 @@ import Testing
     }
 
     private func take(_ name: String, limit: Int = 100) throws -> [WaitingEvent] {
-        try work { (connection) throws(StoreError) in try Self.feed.take(name, limit: limit, connection) }
+        try work { (connection) throws(StoreError) in
+            var size = FeedBatch.Size()
+            return try Self.feed.take(name, limit: limit, &size, connection)
+        }
     }
 
     private func finish(_ name: String, through row: Int64) throws {
