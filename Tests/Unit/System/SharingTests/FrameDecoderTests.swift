@@ -50,6 +50,22 @@ import Testing
         #expect(try FrameDecoder.encode(["a": 1], limit: 7).count == 11)
     }
 
+    @Test("An event that is too large loses its largest members, by name, and fits then")
+    func cutEvent() throws {
+        // Six bytes each in JSON.
+        func text(_ bytes: Int) -> JSONValue { .string(String(repeating: "\u{1}", count: bytes / 6)) }
+        let data: JSONObject = ["id": "n", "body": text(9 << 20), "data": ["a": text(8 << 20)], "title": text(4_096)]
+        let event = HostEvent(.notificationReceived, desktop: "d", data: data)
+        #expect(throws: HostError.self) { try FrameDecoder.encode(HolderMessage.event(event).object) }
+        let cut = event.cut()
+        #expect(cut.data["omitted"] == ["body"] && cut.data["data"] == data["data"] && cut.data["id"] == "n")
+        #expect(cut.name == event.name && cut.desktop == "d")
+        #expect(try FrameDecoder.encode(HolderMessage.event(cut).object).count <= FrameDecoder.maximumBytes)
+        #expect(cut.cut().data == cut.data)
+        let huge = HostEvent(.command, data: ["type": "t", "a": text(17 << 20), "b": text(18 << 20)]).cut()
+        #expect(huge.data == ["type": "t", "omitted": ["b", "a"]])
+    }
+
     @Test("Messages come back as they were sent")
     func messages() throws {
         let taker = FeedTaker("App", copy: "App/1")
