@@ -76,7 +76,7 @@ targets += floor(
     "Network",
     [
         // The event loop, TCP, TLS, HTTP upgrade, WebSocket framing.
-        .target(name: "Transport", dependencies: ["CUV", "CWslay", "CHTTPParser", "COpenSSL"]),
+        .target(name: "Transport", dependencies: ["CLinux", "CUV", "CWslay", "CHTTPParser", "COpenSSL"]),
         // One relay connection: register, proof, keepalive, reconnect, backoff.
         .target(name: "Signalling", dependencies: ["Transport", "Wire", "Identity", "JSON"]),
         // Fetches images from untrusted URLs: libcurl on the event loop.

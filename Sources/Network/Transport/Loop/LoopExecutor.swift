@@ -1,3 +1,4 @@
+import CLinux
 import CUV
 import Glibc
 import Synchronization
@@ -24,7 +25,10 @@ final class LoopExecutor: SerialExecutor {
     private let stage = Mutex(Stage.none)
     private let thread = Atomic<UInt>(0)
     private nonisolated(unsafe) let loop: UnsafeMutablePointer<uv_loop_t>
-    private nonisolated(unsafe) let wakeUp: UnsafeMutablePointer<uv_async_t>
+    /// Watches `descriptor`. Not libuv's own handle for this, which spins until the thread that has woken it goes on.
+    private nonisolated(unsafe) let wakeUp: UnsafeMutablePointer<uv_poll_t>
+    /// Written to wake the loop; never closed, like the loop. -1 until the loop is prepared.
+    private let descriptor = Atomic<CInt>(-1)
     /// Runs what the loop thread itself has enqueued: without a wake-up, after the sockets.
     private nonisolated(unsafe) let idle: UnsafeMutablePointer<uv_idle_t>
     /// The loop thread's own lists.
@@ -75,7 +79,15 @@ final class LoopExecutor: SerialExecutor {
             // Work without a loop can neither run nor be refused. `EventLoop.start()` is for callers who want the error.
             fatalError(error.message)
         }
-        uv_async_send(wakeUp)
+        var one: UInt64 = 1
+        // The loop reads it at each wake-up, so it can't be full.
+        _ = write(descriptor.load(ordering: .acquiring), &one, MemoryLayout<UInt64>.size)
+    }
+
+    private func wokenUp() {
+        var count: UInt64 = 0
+        _ = read(descriptor.load(ordering: .relaxed), &count, MemoryLayout<UInt64>.size)
+        drain()
     }
 
     fileprivate func drain() {
@@ -125,11 +137,15 @@ final class LoopExecutor: SerialExecutor {
     private func prepareLoop() -> CInt {
         var result = uv_loop_init(loop)
         guard result == 0 else { return result }
-        result = uv_async_init(loop, wakeUp) { _ in LoopExecutor.shared.drain() }
+        let descriptor = linux_eventfd()
+        result = descriptor < 0 ? -errno : uv_poll_init(loop, wakeUp, descriptor)
         guard result == 0 else {
+            if descriptor >= 0 { close(descriptor) }
             uv_loop_close(loop)
             return result
         }
+        self.descriptor.store(descriptor, ordering: .releasing)
+        uv_poll_start(wakeUp, CInt(UV_READABLE.rawValue)) { _, _, _ in LoopExecutor.shared.wokenUp() }
         uv_idle_init(loop, idle)
         turn.attach(to: loop)
         return 0
