@@ -21,10 +21,7 @@ extension HostQueue {
         retrySources()
 
         // What callbacks cause is left to the next dispatch: this one ends.
-        let end = state.withLock { state in
-            state.dispatchedEnd = state.buffer.end
-            return state.dispatchedEnd
-        }
+        let end = state.withLock { $0.buffer.end }
         var failure: HostError?
         while let item = state.withLock({ $0.takeItem(before: end) }) {
             switch item {
@@ -67,7 +64,7 @@ extension HostQueue {
     private func end() {
         let (hasMore, ended) = state.update { state -> (Bool, [UserData]) in
             (state.dispatcher, state.call) = (nil, nil)
-            return (state.wantedEnd > state.dispatchedEnd, state.registrations.takeEnded())
+            return (!state.buffer.isEmpty, state.registrations.takeEnded())
         }
         for userData in ended { userData.release() }
         if hasMore { wake() }

@@ -11,8 +11,6 @@ import JSON
 final class HostQueue: Sendable {
     static let capacity = EventBuffer.eventLimit
     static let unheardCapacity = EventBuffer.unheardLimit
-    /// So many waiting events are worth a dispatch, wanted or not: they must not displace any.
-    private static let unwantedLimit = 64
     /// Stored events, such as pushes, that are taken from their source at a time.
     static let batchLimit = 256
     /// Maximum waiting questions; a further one is answered at once, as if there were no callback.
@@ -37,10 +35,6 @@ final class HostQueue: Sendable {
         var thread: pthread_t?
         /// The descriptor has been made readable since the last dispatch.
         var isSignalled = false
-        /// What lies before this place is worth a dispatch.
-        var wantedEnd = 0
-        /// The last dispatch has taken everything before this place.
-        var dispatchedEnd = 0
     }
 
     let state = Monitor(State())
@@ -76,13 +70,11 @@ final class HostQueue: Sendable {
 
     // MARK: In
 
-    /// An event without a subscription waits for the next dispatch, and the program isn't woken for it alone.
     func post(_ event: HostEvent) {
         let wakes = state.update { state -> Bool in
             guard state.phase == .open else { return false }
             state.buffer.append(event)
-            let isWanted = state.registrations.wants(event.name) || state.buffer.events >= Self.unwantedLimit
-            return isWanted && state.signals()
+            return state.signals()
         }
         if wakes { signal() }
     }
@@ -159,9 +151,8 @@ final class HostQueue: Sendable {
 }
 
 extension HostQueue.State {
-    /// Whether the descriptor has to be made readable for what waits; it is, from then on.
+    /// Whether the descriptor has to be made readable; it is, from then on.
     mutating func signals() -> Bool {
-        wantedEnd = buffer.end
         defer { isSignalled = true }
         return !isSignalled
     }
@@ -169,10 +160,7 @@ extension HostQueue.State {
     /// Puts each source with events into the queue, in order, if its events have a subscriber.
     mutating func enqueueStored() {
         guard phase == .open else { return }
-        for name in sources.ready where registrations.wants(name) {
-            buffer.append(stored: name)
-            wantedEnd = buffer.end
-        }
+        for name in sources.ready where registrations.wants(name) { buffer.append(stored: name) }
     }
 
     /// The next item to hand over, of those that waited when the dispatch began.

@@ -160,46 +160,6 @@ struct HostQueueTests {
         #expect(!queue.isReadable)
     }
 
-    @Test("an event without a subscription wakes nobody, also during a dispatch; it comes with the next one")
-    func unwantedEvents() throws {
-        let queue = queue
-        let isFirst = Atomic(true)
-        let host = Host { [weak queue] _ in
-            if isFirst.exchange(false, ordering: .relaxed) { queue?.post(HostEvent(.unreadChanged, data: [:])) }
-        }
-        try host.subscribe(queue, .command)
-        try queue.dispatch(from: nil)
-        queue.post(HostEvent(.unreadChanged, data: [:]))
-        #expect(!queue.isReadable)
-        queue.post(HostEvent(.command, data: [:]))
-        #expect(queue.isReadable)
-        try queue.dispatch(from: nil)
-        // The callback has caused one more.
-        #expect(!queue.isReadable)
-        // Whoever wants it gets it.
-        try host.subscribe(queue, .unreadChanged)
-        #expect(queue.isReadable)
-        try queue.dispatch(from: nil)
-        #expect(host.seen.events == ["command", "unread.changed"])
-        #expect(!queue.isReadable)
-    }
-
-    @Test("events that nobody wants displace none: the program is woken in time")
-    func manyUnwantedEvents() throws {
-        let host = Host()
-        try host.subscribe(queue, .problem)
-        try queue.dispatch(from: nil)
-        var posted = 0
-        while !queue.isReadable, posted < HostQueue.capacity {
-            queue.post(HostEvent(.command, data: [:]))
-            posted += 1
-        }
-        #expect(posted < HostQueue.capacity)
-        try queue.dispatch(from: nil)
-        #expect(!queue.isReadable)
-        #expect(host.seen.events == [])
-    }
-
     // MARK: Bounds
 
     @Test("state events that wait are replaced by newer ones of the same desktop")
