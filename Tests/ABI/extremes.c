@@ -141,7 +141,7 @@ static void pictures(void)
 /* The device is the holder's own, then a guest's. */
 static void everything(const char *directory, int guests)
 {
-    char options[256];
+    char options[512];
     bw_device *holder = NULL, *device = NULL;
     bw_desktop *first = NULL, *desktop = NULL;
     char *json = NULL;
