@@ -27,11 +27,13 @@
         private func connect(_ directory: String) async throws {
             let descriptor = try #require(try SharedSocket(in: directory).connect())
             link = try FrameLink(
-                descriptor, receive: { [frames] (frame) throws(HostError) in frames.put(frame) },
+                descriptor, receive: { [frames] (frame, _) throws(HostError) in frames.put(frame) },
                 closed: { [ends] in ends.put($0) })
         }
 
-        package func send(_ object: JSONObject) { link?.send(object) }
+        package func send(_ object: JSONObject) {
+            do throws(HostError) { try link?.send(object) } catch { Issue.record(error) }
+        }
 
         /// Sends a call. Returns its number.
         @discardableResult

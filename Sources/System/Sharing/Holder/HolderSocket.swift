@@ -287,7 +287,7 @@ package final class HolderSocket {
     private func begin(
         _ number: UInt64, _ call: HostCall, _ bytes: Int, for session: GuestSession, isTurn: Bool = false
     ) {
-        let then: ReplyThen = { result in
+        let then: Then = { result in
             EventLoop.post { [weak self] in
                 session.calls -= 1
                 session.answer(number, result)
