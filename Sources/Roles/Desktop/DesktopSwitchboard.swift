@@ -47,9 +47,8 @@ final class DesktopSwitchboard {
         send: { [weak self] payload, device in self?.sender.send(payload, to: device) ?? .offline },
         isUp: { [routes] in routes.isOnline($0) }, output: { [weak self] output in self?.carryOut(output) })
     private(set) lazy var pairing = DesktopPairing(
-        as: context.identity, context.options, devices: devices, links: context.links,
-        send: { [weak self] message in self?.sender.send(message) ?? 0 }, isRevoked: channel.isRevoked,
-        output: { [weak self] output in self?.carryOut(output) })
+        context, devices, store, host, routes, channel, paired: { [weak self] in self?.take($0) },
+        withdraw: { [weak self] in self?.withdraw($0) }, received: { [weak self] in self?.received($0, over: $1) })
     private(set) lazy var services = PushServices(
         key: context.key, store: store, devices: devices,
         presharedKey: { [channel] in channel.presharedKey(of: $0) },
@@ -360,26 +359,11 @@ final class DesktopSwitchboard {
         }
     }
 
-    private func carryOut(_ output: DesktopPairing.Output) {
-        switch output {
-        case .report(let data): host.post(.pairingChanged, data)
-        case .receiveAgain(let message, let route): received(message, over: route)
-        case .malformedFrame(let error, let route): host.dropped(frame: error, from: routes.address(of: route))
-        case .revokedFrame: channel.countRevoked()
-        case .withdraw(let peer):
-            guard !devices.isSecure(peer) else { return }
-            reminders.begin(peer)
-            store.remind(peer)
-        case .store(let record):
-            store.pair(record) { [self] result in
-                pairing.stored(record, result) { device, mark in
-                    if device.isSecure { channel.keep(device.did, since: mark, presharedKey: record.presharedKey) }
-                    take(device)
-                    if let route = record.route { routes.heard(device.did, over: route, isLive: false) }
-                }
-                if devices.contains(record.peer.did) { host.devices(devices.json) }
-            }
-        }
+    /// The device believes it is paired, but is not.
+    private func withdraw(_ peer: PeerID) {
+        guard !devices.isSecure(peer) else { return }
+        reminders.begin(peer)
+        store.remind(peer)
     }
 
     private func respond(_ outcome: CommandResponse.Outcome, to request: DeviceRequest) {

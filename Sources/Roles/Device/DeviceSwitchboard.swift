@@ -32,7 +32,9 @@ final class DeviceSwitchboard {
         self?.act($0)
     }
     private(set) lazy var pairing = DevicePairing(
-        context, desktops, isRevoked: channel.isRevoked, emit: { [weak self] in self?.act($0) })
+        context, desktops, routes, channel, hello: { [pushes] in pushes.hello(to: $0) },
+        paired: { [weak self] in self?.paired($0, $1, since: $2) },
+        received: { [weak self] in self?.received($0, over: $1) })
     private(set) lazy var commands = CommandCalls(
         context, desktops, reach: { [weak self] in self?.reach($0) },
         write: { [weak self] in self?.sender.send($0, to: $1) ?? (.offline, nil) },
@@ -289,28 +291,14 @@ final class DeviceSwitchboard {
         desktops.tell(routes)
     }
 
-    private func act(_ action: DevicePairing.Action) {
-        switch action {
-        case .hold(let addresses): routes.hold(addresses)
-        case .connect(let route): pairing.flows.connected(route, routes.connect(route))
-        case .send(let message, let route):
-            let sent = channel.send(
-                message.payload, to: message.peer, sealed: message.isSealed, inSession: false, over: routes.link(route))
-            pairing.flows.sent(message, relays: sent.isWritten ? 1 : 0)
-        case .sendHello(let peer, let route, let proof):
-            var hello = pushes.hello(to: peer)
-            hello.proof = proof
-            _ = channel.send(hello.json, to: peer, sealed: true, inSession: false, over: routes.link(route))
-        case .paired(let desktop, let mark, let presharedKey, let greeted):
-            if desktop.isSecure { channel.keep(desktop.id, since: mark, presharedKey: presharedKey) }
-            desktops.add(desktop)
-            pushServices.prekeys.paired(desktop.id)
-            // Over the route of the greeting, which it must not overtake.
-            let route = greeted.flatMap { routes.isOnline($0) ? $0 : nil }
-            sender.sayHello(pushes.hello(to: desktop.id), to: desktop.id, over: route)
-            tokens.paired(desktop.id)
-        case .receiveAgain(let message, let route): received(message, over: route)
-        }
+    private func paired(_ desktop: PairedDesktop, _ record: PairingRecord<PairedDesktop>, since mark: SealMark?) {
+        if desktop.isSecure { channel.keep(desktop.id, since: mark, presharedKey: record.presharedKey) }
+        desktops.add(desktop)
+        pushServices.prekeys.paired(desktop.id)
+        // Over the route of the greeting, which it must not overtake.
+        let route = record.route.flatMap { routes.isOnline($0) ? $0 : nil }
+        sender.sayHello(pushes.hello(to: desktop.id), to: desktop.id, over: route)
+        tokens.paired(desktop.id)
     }
 
     // MARK: Commands

@@ -35,7 +35,7 @@ struct DesktopOfferFuzz: PairingFuzz {
         }
     }
 
-    private mutating func act(_ actions: [DesktopOfferAction]) throws {
+    private mutating func act(_ actions: [PairingStep<PairedDevice>]) throws {
         for action in actions {
             switch action {
             case .startTimer(let wait): try world.start(wait)
@@ -43,8 +43,8 @@ struct DesktopOfferFuzz: PairingFuzz {
             case .store(let device):
                 try world.store(isSecure: device.isSecure, mayBePlain: world.isAccepted)
                 storing = device
-            case .sendConfirmation: try world.require(false, .proofForStranger)
-            case .sendChallenge, .sendReject, .sendICEConfig, .report: break
+            case .send(.confirmation, to: _, sealed: _, _): try world.require(false, .proofForStranger)
+            default: break
             }
         }
         world.isAccepted = false
@@ -94,7 +94,7 @@ struct DesktopScanFuzz: PairingFuzz {
         }
     }
 
-    private mutating func act(_ actions: [DesktopScanAction]) throws {
+    private mutating func act(_ actions: [PairingStep<PairedDevice>]) throws {
         for action in actions {
             switch action {
             case .startTimer(let wait): try world.start(wait)
@@ -102,11 +102,11 @@ struct DesktopScanFuzz: PairingFuzz {
             case .store(let device):
                 try world.store(isSecure: device.isSecure, mayBePlain: world.isAccepted)
                 storing.append(device)
-            case .sendConfirmation, .repeatConfirmation, .withdraw, .report: break
+            default: break
             }
         }
         if !machine.isActive { world.isAccepted = false }
-        for case .sendConfirmation(let confirmation, _, let isSealed) in actions {
+        for case .send(.confirmation(let confirmation), to: _, sealed: let isSealed, .everywhere) in actions {
             try world.checkSeal(isSealed, hasProof: confirmation.mac != nil)
             let relays = world.input.choice(3)
             try act(machine.confirmationSent(toRelays: relays, now: world.now))
@@ -173,7 +173,7 @@ struct DeviceScanFuzz: PairingFuzz {
         try act(machine.resumed(now: world.now))
     }
 
-    private mutating func act(_ actions: [DeviceScanAction]) throws {
+    private mutating func act(_ actions: [PairingStep<PairedDesktop>]) throws {
         for action in actions {
             switch action {
             case .startTimer(let wait): try world.start(wait)
@@ -181,18 +181,18 @@ struct DeviceScanFuzz: PairingFuzz {
             case .store(let desktop):
                 try world.store(isSecure: desktop.isSecure, mayBePlain: isPlain)
                 storing = desktop
-            case .open, .close, .sendAck, .report: break
+            default: break
             }
         }
         if !machine.isActive { world.isAsleep = false }
-        for case .sendAck(let ack, _, let isSealed, let route) in actions {
+        for case .send(.ack(let ack), to: _, sealed: let isSealed, .over(let route)) in actions {
             try world.checkSeal(isSealed, hasProof: ack.mac != nil)
             let isWritten = world.input.choice(4) > 0
             try act(machine.ackSent(isWritten, over: route, now: world.now))
         }
     }
 
-    mutating func fire() throws { if world.fired() { try act(machine.stepTimedOut(now: world.now)) } }
+    mutating func fire() throws { if world.fired() { try act(machine.timedOut(now: world.now)) } }
 
     mutating func finishStoring(succeeds: Bool) throws {
         guard let desktop = storing, world.stored() else { return }
@@ -250,7 +250,7 @@ struct DeviceShowFuzz: PairingFuzz {
         try act(machine.resumed(now: world.now))
     }
 
-    private mutating func act(_ actions: [DeviceShowAction]) throws {
+    private mutating func act(_ actions: [PairingStep<PairedDesktop>]) throws {
         for action in actions {
             switch action {
             case .startTimer(let wait): try world.start(wait)
@@ -259,7 +259,7 @@ struct DeviceShowFuzz: PairingFuzz {
                 try world.store(isSecure: desktop.isSecure, mayBePlain: world.isAccepted)
                 storing = desktop
             case .sendHello: try world.require(false, .proofForStranger)
-            case .open, .close, .report: break
+            default: break
             }
         }
         world.isAccepted = false

@@ -99,7 +99,7 @@ struct DesktopCodeFuzz: PairingFuzz {
         try act(machine.received(PairingFrame(ack, from: from, isSealed: isSealed), now: world.now))
     }
 
-    private mutating func act(_ actions: [DesktopTypedCodeAction]) throws {
+    private mutating func act(_ actions: [PairingStep<PairedDevice>]) throws {
         for action in actions {
             switch action {
             case .startTimer(let wait): try world.start(wait)
@@ -108,9 +108,9 @@ struct DesktopCodeFuzz: PairingFuzz {
             case .store(let device):
                 try world.store(isSecure: device.isSecure, mayBePlain: world.isAccepted)
                 storing = device
-            case .sendExchange(let exchange, _): try hear(exchange)
-            case .sendConfirmation: try world.require(false, .proofForStranger)
-            case .closeAlias, .sendWrongCode, .sendPlainConfirmation, .sendReject, .sendICEConfig, .report: break
+            case .send(.exchange(let exchange), to: _, sealed: false, .alias): try hear(exchange)
+            case .send(.confirmation, to: _, sealed: true, _): try world.require(false, .proofForStranger)
+            default: break
             }
         }
         world.isAccepted = false
@@ -235,7 +235,7 @@ struct DeviceCodeFuzz: PairingFuzz {
         try act(machine.resumed(now: world.now))
     }
 
-    private mutating func act(_ actions: [DeviceTypedCodeAction]) throws {
+    private mutating func act(_ actions: [PairingStep<PairedDesktop>]) throws {
         for action in actions {
             switch action {
             case .startTimer(let wait): try world.start(wait)
@@ -243,11 +243,11 @@ struct DeviceCodeFuzz: PairingFuzz {
             case .store(let desktop):
                 try world.store(isSecure: desktop.isSecure, mayBePlain: isPlain)
                 storing = desktop
-            case .sendExchange(let exchange, let peer, _):
+            case .send(.exchange(let exchange), to: let peer, sealed: false, _):
                 try require(peer == Self.alias, "a step for another than the alias")
                 if case .deviceShare = exchange.step { asked.append(exchange) }
-            case .sendAck(_, _, let isSealed, _): try world.require(!isSealed, .proofForStranger)
-            case .open, .close, .report: break
+            case .send(.ack(_), to: _, sealed: let isSealed, _): try world.require(!isSealed, .proofForStranger)
+            default: break
             }
         }
         if !machine.isActive { world.isAsleep = false }

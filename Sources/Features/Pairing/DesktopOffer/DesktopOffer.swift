@@ -43,34 +43,6 @@ extension PairedDevice {
     }
 }
 
-/// The actions that the owner of a ``DesktopOfferStateMachine`` performs, in this order.
-///
-/// The next event may be given while an action is carried out: what can cause one at once comes last.
-package indirect enum DesktopOfferAction: Sendable, Equatable {
-    /// Call `timedOut` in so many milliseconds; replaces the timer before it.
-    case startTimer(after: UInt64)
-    case stopTimer
-    /// Write it to the store, then say `stored` or `storeFailed`.
-    case store(PairedDevice)
-    /// Send the device, sealed, this side's part of the digits to compare.
-    case sendChallenge(PairingChallenge, to: PeerID)
-    /// Tell the device, sealed, that it is paired.
-    case sendConfirmation(PairingConfirmation, to: PeerID)
-    /// Tell the device that it was declined; in a seal where it had sealed its ack.
-    case sendReject(PairingReject, to: PeerID, sealed: Bool)
-    /// Send a deployed device its ICE servers: the only sign that it waits for (WirePairing, "After pairing").
-    case sendICEConfig(to: PeerID)
-    /// Tell the host.
-    case report(DesktopOfferState)
-}
-
-/// A person's answer to a machine that asks.
-package enum PairingAnswer<Action: Sendable & Equatable>: Sendable, Equatable {
-    case taken([Action])
-    /// Nobody waits for an answer.
-    case nothingWaits
-}
-
 extension EpochMilliseconds {
     /// Later by so much, or as late as can be said.
     func later(by milliseconds: EpochMilliseconds) -> EpochMilliseconds {

@@ -107,50 +107,52 @@ extension DesktopOfferStateMachine {
     package mutating func show(
         _ payload: DesktopPairingOffer, confirm: Bool = false, legacy: LegacyPairing = .qr,
         randoms: [PairingRandom] = DesktopOfferStateMachine.newRandoms()
-    ) -> [DesktopOfferAction] {
+    ) -> [PairingStep<PairedDevice>] {
         let offer = Offer(
             payload: payload, secret: payload.seal.flatMap { PairingSecret(base64url: $0.secret) },
             asksPerson: confirm || payload.seal?.confirm == true, legacy: legacy,
             exchanges: OfferExchanges(randoms))
-        var actions: [DesktopOfferAction] = []
+        var actions: [PairingStep<PairedDevice>] = []
         if case .confirming(let candidate, let old, _) = state { actions.append(reject(candidate, old)) }
         state = .displaying(offer)
         return actions + [
             .startTimer(after: UInt64(DesktopPairingOffer.lifetime)),
-            .report(.displaying(payload, expiresAt: offer.expiresAt)),
+            .report(.desktopOffer(.displaying(payload, expiresAt: offer.expiresAt))),
         ]
     }
 
     /// Takes the offer back. Too late once the device is being stored.
-    package mutating func cancel() -> [DesktopOfferAction] {
+    package mutating func cancel() -> [PairingStep<PairedDevice>] {
         switch state {
         case .displaying:
             state = .cancelled
-            return [.stopTimer, .report(.cancelled)]
+            return [.stopTimer, .report(.desktopOffer(.cancelled))]
         case .confirming(let candidate, let offer, _):
             state = .cancelled
-            return [.stopTimer, reject(candidate, offer), .report(.cancelled)]
+            return [.stopTimer, reject(candidate, offer), .report(.desktopOffer(.cancelled))]
         case .idle, .storing, .paired, .expired, .cancelled, .failed: return []
         }
     }
 
     /// The person's answer to the device that was reported as `acked`. A no to one that does not seal leaves the offer
     /// displayed, as it was.
-    package mutating func answer(accept: Bool, now: EpochMilliseconds) -> PairingAnswer<DesktopOfferAction> {
+    package mutating func answer(accept: Bool, now: EpochMilliseconds) -> PairingAnswer<PairedDevice> {
         guard case .confirming(let candidate, let offer, _) = state, !candidate.isTooFresh(at: now) else {
             return .nothingWaits
         }
         guard accept else { return .taken([.stopTimer] + refuse(candidate, offer, .rejected, now: now)) }
         state = .storing(candidate, offer)
-        return .taken([.stopTimer, .report(.acked(candidate.device, answerBy: nil)), .store(candidate.device)])
+        return .taken([
+            .stopTimer, .report(.desktopOffer(.acked(candidate.device, answerBy: nil))), .store(candidate.device),
+        ])
     }
 
     /// The time of the last `startTimer` is over.
-    package mutating func timedOut(now: EpochMilliseconds) -> [DesktopOfferAction] {
+    package mutating func timedOut(now: EpochMilliseconds) -> [PairingStep<PairedDevice>] {
         switch state {
         case .displaying:
             state = .expired
-            return [.report(.expired)]
+            return [.report(.desktopOffer(.expired))]
         case .confirming(let candidate, let offer, _): return refuse(candidate, offer, .timeout, now: now)
         case .idle, .storing, .paired, .expired, .cancelled, .failed: return []
         }
@@ -159,23 +161,23 @@ extension DesktopOfferStateMachine {
     /// Nobody has accepted the candidate, whose timer is stopped.
     private mutating func refuse(
         _ candidate: Candidate, _ offer: Offer, _ reason: PairingReason, now: EpochMilliseconds
-    ) -> [DesktopOfferAction] {
+    ) -> [PairingStep<PairedDevice>] {
         let told = reject(candidate, offer)
         guard candidate.bond == nil else {
             let failure = PairingFailure(reason)
             state = .failed(failure)
-            return [told, .report(.failed(failure))]
+            return [told, .report(.desktopOffer(.failed(failure)))]
         }
         guard !offer.payload.isExpired(at: now) else {
             state = .expired
-            return [told, .report(.expired)]
+            return [told, .report(.desktopOffer(.expired))]
         }
         var offer = offer
         offer.refused.add(candidate.device.did)
         state = .displaying(offer)
         return [
             told, .startTimer(after: now.remaining(until: offer.expiresAt, of: DesktopPairingOffer.lifetime)),
-            .report(.displaying(offer.payload, expiresAt: offer.expiresAt)),
+            .report(.desktopOffer(.displaying(offer.payload, expiresAt: offer.expiresAt))),
         ]
     }
 }
@@ -187,7 +189,7 @@ extension DesktopOfferStateMachine {
     ///
     /// A second ack of the device that has taken the offer changes nothing and is not counted; once that is paired, it
     /// gets its confirmation again: the first may have been lost.
-    package mutating func received(_ frame: PairingFrame, now: EpochMilliseconds) -> [DesktopOfferAction] {
+    package mutating func received(_ frame: PairingFrame, now: EpochMilliseconds) -> [PairingStep<PairedDevice>] {
         let offer: Offer
         let taker: Candidate?
         switch state {
@@ -238,7 +240,7 @@ extension DesktopOfferStateMachine {
         if taker == nil, offer.payload.isExpired(at: now) {
             dropped.notOpen &+= 1
             state = .expired
-            return [.stopTimer, .report(.expired)]
+            return [.stopTimer, .report(.desktopOffer(.expired))]
         }
         let displaced = taker.flatMap { $0.device.did == frame.from ? nil : reject($0, offer) }
         return (displaced.map { [$0] } ?? [])
@@ -270,7 +272,7 @@ extension DesktopOfferStateMachine {
     private mutating func take(
         _ ack: PairAck, _ frame: PairingFrame, _ offer: Offer, _ bond: PairingBond?, _ exchange: RevealedExchange?,
         displacing: Bool, now: EpochMilliseconds
-    ) -> [DesktopOfferAction] {
+    ) -> [PairingStep<PairedDevice>] {
         var device = PairedDevice(ack, frame, bond: bond, exchange: exchange, at: now)
         // Whoever has the code's secret can claim to know of no revision, and could search for a key with the same digits.
         if offer.payload.seal?.hasRevision == true, exchange == nil { device.shortString = nil }
@@ -278,11 +280,11 @@ extension DesktopOfferStateMachine {
             device: device, bond: bond, exchange: exchange, displacedAt: displacing ? now : nil)
         guard offer.asksPerson || bond == nil else {
             state = .storing(candidate, offer)
-            return [.stopTimer, .report(.acked(device, answerBy: nil)), .store(device)]
+            return [.stopTimer, .report(.desktopOffer(.acked(device, answerBy: nil))), .store(device)]
         }
         let until = now.later(by: EpochMilliseconds(Self.confirmationTime))
         state = .confirming(candidate, offer, until: until)
-        return [.startTimer(after: Self.confirmationTime), .report(.acked(device, answerBy: until))]
+        return [.startTimer(after: Self.confirmationTime), .report(.desktopOffer(.acked(device, answerBy: until)))]
     }
 
     private enum Proof {
@@ -349,12 +351,12 @@ extension DesktopOfferStateMachine {
     ///   after a crash, once it is paired.
     private mutating func challenge(
         _ bond: PairingBond, _ commitment: String, isTaken: Bool, now: EpochMilliseconds
-    ) -> [DesktopOfferAction] {
+    ) -> [PairingStep<PairedDevice>] {
         switch state {
         case .displaying(let offer) where offer.payload.isExpired(at: now):
             dropped.notOpen &+= 1
             state = .expired
-            return [.stopTimer, .report(.expired)]
+            return [.stopTimer, .report(.desktopOffer(.expired))]
         case .paired(let taker, let offer)
         where taker.device.did == bond.device && !offer.payload.isExpired(at: now): break
         case .displaying: break
@@ -370,13 +372,13 @@ extension DesktopOfferStateMachine {
             dropped.refused &+= 1
             return []
         }
-        return [.sendChallenge(exchange.challenge(at: now), to: bond.device)]
+        return [.send(.challenge(exchange.challenge(at: now)), to: bond.device, sealed: true, .lastHeard())]
     }
 
     /// Withdraws the code: someone who has its secret tried to choose the digits, or the code was changed on its way.
-    private mutating func refuse(_ bond: PairingBond, _ detail: String) -> [DesktopOfferAction] {
-        let displaced: [DesktopOfferAction]
-        let told: DesktopOfferAction
+    private mutating func refuse(_ bond: PairingBond, _ detail: String) -> [PairingStep<PairedDevice>] {
+        let displaced: [PairingStep<PairedDevice>]
+        let told: PairingStep<PairedDevice>
         switch state {
         case .displaying(let offer): (displaced, told) = ([], reject(bond, offer))
         case .confirming(let candidate, let offer, _):
@@ -386,22 +388,22 @@ extension DesktopOfferStateMachine {
         }
         let failure = PairingFailure(.notSecure, detail: detail)
         state = .failed(failure)
-        return [.stopTimer] + displaced + [told, .report(.failed(failure))]
+        return [.stopTimer] + displaced + [told, .report(.desktopOffer(.failed(failure)))]
     }
 
     /// The device that has taken the offer has scanned it anew: the digits are others now.
     private mutating func repair(
         _ ack: PairAck, _ frame: PairingFrame, _ offer: Offer, _ exchange: RevealedExchange?, now: EpochMilliseconds
-    ) -> [DesktopOfferAction] {
+    ) -> [PairingStep<PairedDevice>] {
         guard let exchange else { return [] }
         let bond = exchange.exchange.bond
         let device = PairedDevice(ack, frame, bond: bond, exchange: exchange, at: now)
         state = .storing(Candidate(device: device, bond: bond, exchange: exchange), offer)
-        return [.report(.acked(device, answerBy: nil)), .store(device)]
+        return [.report(.desktopOffer(.acked(device, answerBy: nil))), .store(device)]
     }
 
-    private func reject(_ bond: PairingBond, _ offer: Offer) -> DesktopOfferAction {
-        .sendReject(PairingReject(code: offer.payload.code), to: bond.device, sealed: true)
+    private func reject(_ bond: PairingBond, _ offer: Offer) -> PairingStep<PairedDevice> {
+        .send(.reject(PairingReject(code: offer.payload.code)), to: bond.device, sealed: true, .lastHeard())
     }
 }
 
@@ -409,18 +411,19 @@ extension DesktopOfferStateMachine {
 
 extension DesktopOfferStateMachine {
     /// The device is in the store, as given.
-    package mutating func stored(_ device: PairedDevice, now: EpochMilliseconds) -> [DesktopOfferAction] {
+    package mutating func stored(_ device: PairedDevice, now: EpochMilliseconds) -> [PairingStep<PairedDevice>] {
         guard case .storing(let storing, let offer) = state, storing.device.did == device.did else { return [] }
         state = .paired(Candidate(device: device, bond: storing.bond, exchange: storing.exchange), offer)
-        let greeting = confirmation(of: storing, offer, now) ?? .sendICEConfig(to: device.did)
-        return [.report(.paired(device)), greeting]
+        let greeting =
+            confirmation(of: storing, offer, now) ?? .iceServers(of: offer.payload.pcPeerID, to: device.did, at: now)
+        return [.report(.desktopOffer(.paired(device))), greeting]
     }
 
-    package mutating func storeFailed(_ did: PeerID, detail: String?) -> [DesktopOfferAction] {
+    package mutating func storeFailed(_ did: PeerID, detail: String?) -> [PairingStep<PairedDevice>] {
         guard case .storing(let storing, let offer) = state, storing.device.did == did else { return [] }
         let failure = PairingFailure(.storeFailed, detail: detail)
         state = .failed(failure)
-        return [reject(storing, offer, isStoreFailure: true), .report(.failed(failure))]
+        return [reject(storing, offer, isStoreFailure: true), .report(.desktopOffer(.failed(failure)))]
     }
 
     /// The device was unpaired: its ack, sent again, is not confirmed any more.
@@ -431,21 +434,20 @@ extension DesktopOfferStateMachine {
 
     private func reject(
         _ candidate: Candidate, _ offer: Offer, isStoreFailure: Bool = false
-    ) -> DesktopOfferAction {
-        .sendReject(
-            PairingReject(code: offer.payload.code, isStoreFailure: isStoreFailure), to: candidate.device.did,
-            sealed: candidate.bond != nil)
+    ) -> PairingStep<PairedDevice> {
+        let reject = PairingReject(code: offer.payload.code, isStoreFailure: isStoreFailure)
+        return .send(.reject(reject), to: candidate.device.did, sealed: candidate.bond != nil, .lastHeard())
     }
 
     /// `nil` for a device that does not seal.
     private func confirmation(
         of candidate: Candidate, _ offer: Offer, _ now: EpochMilliseconds
-    ) -> DesktopOfferAction? {
+    ) -> PairingStep<PairedDevice>? {
         let info = offer.payload.deviceInfo
         guard let bond = candidate.bond else { return nil }
         var confirmation = candidate.exchange?.confirmation(of: info, at: now) ?? bond.confirmation(of: info, at: now)
         confirmation.versions = offer.payload.seal?.versions
-        return .sendConfirmation(confirmation, to: bond.device)
+        return .send(.confirmation(confirmation), to: bond.device, sealed: true, .lastHeard())
     }
 }
 

@@ -41,24 +41,3 @@ extension DevicePairingOffer {
         ]
     }
 }
-
-/// The actions that the owner of a ``DesktopScanStateMachine`` performs, in this order.
-///
-/// The next event may be given while an action is carried out: what can cause one at once comes last.
-package indirect enum DesktopScanAction: Sendable, Equatable {
-    /// Call `timedOut` in so many milliseconds; replaces the timer before it.
-    case startTimer(after: UInt64)
-    case stopTimer
-    /// Send it inside a `message` over every relay that has the desktop registered: at which one the device is, its code
-    /// does not say. In a seal if so asked. Then say `confirmationSent`.
-    case sendConfirmation(PairingConfirmation, to: PeerID, sealed: Bool)
-    /// Send it again, in a seal; nobody waits to hear what becomes of it.
-    case repeatConfirmation(PairingConfirmation, to: PeerID)
-    /// Tell the device, in a seal, that it is not paired, whatever it has come to believe; unless it was paired before,
-    /// and so still is.
-    case withdraw(PeerID)
-    /// Write it to the store, then say `stored` or `storeFailed`.
-    case store(PairedDevice)
-    /// Tell the host.
-    case report(DesktopScanState)
-}

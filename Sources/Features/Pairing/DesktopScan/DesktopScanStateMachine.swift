@@ -131,7 +131,7 @@ extension DesktopScanStateMachine {
     package mutating func scan(
         _ text: String, identity: PairingIdentity?, legacy: LegacyPairing = .qr, securePeers: Set<PeerID> = [],
         random: PairingRandom = .random(), versions: SealVersions? = .own, now: EpochMilliseconds
-    ) -> [DesktopScanAction] {
+    ) -> [PairingStep<PairedDevice>] {
         let offer: DevicePairingOffer
         do throws(PairingFailure) { offer = try DevicePairingOffer(parsing: text, now: now) } catch {
             return end(error.reason == .expired ? .expired : .failed(error))
@@ -140,7 +140,7 @@ extension DesktopScanStateMachine {
         case .confirming(let scan, _) where scan.offer == offer: return []
         case .sending(let delivery) where delivery.scan.offer == offer: return []
         case .storing(_, let scan) where scan.offer == offer: return []
-        case .paired(let device, let scan) where scan.offer == offer: return [.report(.paired(device))]
+        case .paired(let device, let scan) where scan.offer == offer: return [.report(.desktopScan(.paired(device)))]
         case .idle, .confirming, .sending, .storing, .paired, .expired, .cancelled, .failed: break
         }
         guard let identity else { return end(.failed(PairingFailure(.noIdentity))) }
@@ -165,22 +165,22 @@ extension DesktopScanStateMachine {
                 offer: offer, identity: identity, bond: bond, random: random, isKnown: isKnown, versions: versions),
             until: until)
         return withdrawn + [
-            .startTimer(after: Self.confirmationTime), .report(.scanned(offer)),
-            .report(.confirming(offer, answerBy: until)),
+            .startTimer(after: Self.confirmationTime), .report(.desktopScan(.scanned(offer))),
+            .report(.desktopScan(.confirming(offer, answerBy: until))),
         ]
     }
 
     /// The person's answer to the device that was reported as `confirming`.
-    package mutating func answer(accept: Bool, now: EpochMilliseconds) -> PairingAnswer<DesktopScanAction> {
+    package mutating func answer(accept: Bool, now: EpochMilliseconds) -> PairingAnswer<PairedDevice> {
         guard case .confirming(let scan, _) = state else { return .nothingWaits }
         guard accept else { return .taken(end(.failed(PairingFailure(.rejected)))) }
         guard !scan.offer.isExpired(at: now) else { return .taken(end(.expired)) }
-        return .taken([.report(.sending(scan.offer))] + send(Delivery(scan: scan), now: now))
+        return .taken([.report(.desktopScan(.sending(scan.offer)))] + send(Delivery(scan: scan), now: now))
     }
 
     /// Ends the scan that is under way; with `.timeout` where the host's time has run out. Too late once the device is
     /// being stored.
-    package mutating func cancel(_ reason: PairingReason = .cancelled) -> [DesktopScanAction] {
+    package mutating func cancel(_ reason: PairingReason = .cancelled) -> [PairingStep<PairedDevice>] {
         switch state {
         case .confirming, .sending: end(reason == .cancelled ? .cancelled : .failed(PairingFailure(reason)))
         case .idle, .storing, .paired, .expired, .cancelled, .failed: []
@@ -198,7 +198,8 @@ extension DesktopScanStateMachine {
 
 extension DesktopScanStateMachine {
     /// To how many relays the confirmation was written.
-    package mutating func confirmationSent(toRelays relays: Int, now: EpochMilliseconds) -> [DesktopScanAction] {
+    package mutating func confirmationSent(toRelays relays: Int, now: EpochMilliseconds) -> [PairingStep<PairedDevice>]
+    {
         guard case .sending(var delivery) = state, delivery.phase == .handedOut else { return [] }
         guard relays > 0 else { return retry(delivery, PairingFailure(.relayUnreachable)) }
         delivery.wasWritten = true
@@ -208,20 +209,20 @@ extension DesktopScanStateMachine {
     }
 
     /// A relay says that this peer is not there; another one may know it.
-    package mutating func peerOffline(_ peer: PeerID) -> [DesktopScanAction] {
+    package mutating func peerOffline(_ peer: PeerID) -> [PairingStep<PairedDevice>] {
         guard case .sending(var delivery) = state, delivery.scan.offer.did == peer else { return [] }
         delivery.wasOffline = true
         return cameBack(delivery, PairingFailure(.desktopOffline))
     }
 
     /// A relay has refused something; the confirmation, as far as we can tell.
-    package mutating func relayRefused(detail: String?) -> [DesktopScanAction] {
+    package mutating func relayRefused(detail: String?) -> [PairingStep<PairedDevice>] {
         guard case .sending(let delivery) = state else { return [] }
         return cameBack(delivery, PairingFailure(.relayUnreachable, detail: detail))
     }
 
     /// Something of a peer came: any payload and any routed frame.
-    package mutating func received(_ frame: PairingFrame, now: EpochMilliseconds) -> [DesktopScanAction] {
+    package mutating func received(_ frame: PairingFrame, now: EpochMilliseconds) -> [PairingStep<PairedDevice>] {
         guard case .sending(let delivery) = state, frame.from == delivery.scan.offer.did else { return [] }
         guard !frame.isStale || (frame.type == PairingHello.type && delivery.scan.commitment != nil) else {
             dropped.stale &+= 1
@@ -259,7 +260,7 @@ extension DesktopScanStateMachine {
     /// pairing: an old one may have been played back.
     private mutating func received(
         _ hello: PairingHello, _ scan: Scan, _ bond: PairingBond, now: EpochMilliseconds
-    ) -> [DesktopScanAction] {
+    ) -> [PairingStep<PairedDevice>] {
         guard let commitment = scan.commitment else { return succeed(scan, bond.shortString, now: now) }
         guard let proof = hello.proof else { return [] }
         guard let random = bond.deviceRandom(in: proof, commitment: commitment, desktopRandom: scan.random) else {
@@ -270,7 +271,7 @@ extension DesktopScanStateMachine {
     }
 
     /// The time of the last `startTimer` is over.
-    package mutating func timedOut(now: EpochMilliseconds) -> [DesktopScanAction] {
+    package mutating func timedOut(now: EpochMilliseconds) -> [PairingStep<PairedDevice>] {
         switch state {
         case .confirming: return end(.failed(PairingFailure(.timeout)))
         case .sending(var delivery):
@@ -292,32 +293,32 @@ extension DesktopScanStateMachine {
 
 extension DesktopScanStateMachine {
     /// The device is in the store, as given. One whose scan was replaced meanwhile is paired all the same.
-    package mutating func stored(_ device: PairedDevice, now: EpochMilliseconds) -> [DesktopScanAction] {
-        let told = DesktopScanAction.report(.paired(device))
+    package mutating func stored(_ device: PairedDevice, now: EpochMilliseconds) -> [PairingStep<PairedDevice>] {
+        let told = PairingStep<PairedDevice>.report(.desktopScan(.paired(device)))
         guard case .storing(let storing, let scan) = state, storing.did == device.did else {
-            return [told, .report(reported)]
+            return [told, .report(.desktopScan(reported))]
         }
         state = .paired(device, scan)
         guard scan.isKnown, scan.bond != nil, scan.commitment == nil else { return [told] }
         // It greets whenever it registers, so that its hello may have been no answer. One more confirmation settles it: a
         // device that has taken the first one says hello again, and that is all.
         return [
-            told, .repeatConfirmation(scan.confirmation(at: now), to: device.did),
+            told, .send(.confirmation(scan.confirmation(at: now)), to: device.did, sealed: true, .lastHeard()),
         ]
     }
 
-    package mutating func storeFailed(_ device: PairedDevice, detail: String?) -> [DesktopScanAction] {
+    package mutating func storeFailed(_ device: PairedDevice, detail: String?) -> [PairingStep<PairedDevice>] {
         let failure = PairingFailure(.storeFailed, detail: detail)
-        let withdrawn = device.isSecure ? [DesktopScanAction.withdraw(device.did)] : []
+        let withdrawn = device.isSecure ? [PairingStep<PairedDevice>.withdraw(device.did)] : []
         guard case .storing(let storing, _) = state, storing.did == device.did else {
-            return withdrawn + [.report(.failed(failure)), .report(reported)]
+            return withdrawn + [.report(.desktopScan(.failed(failure))), .report(.desktopScan(reported))]
         }
         return withdrawn + end(.failed(failure))
     }
 }
 
 extension DesktopScanStateMachine {
-    private mutating func send(_ delivery: Delivery, now: EpochMilliseconds) -> [DesktopScanAction] {
+    private mutating func send(_ delivery: Delivery, now: EpochMilliseconds) -> [PairingStep<PairedDevice>] {
         var delivery = delivery
         let scan = delivery.scan
         guard !scan.offer.isExpired(at: now) else { return end(.expired) }
@@ -325,11 +326,12 @@ extension DesktopScanStateMachine {
         state = .sending(delivery)
         return [
             .startTimer(after: Self.verdictTime),
-            .sendConfirmation(scan.confirmation(at: now), to: scan.offer.did, sealed: scan.bond != nil),
+            .send(
+                .confirmation(scan.confirmation(at: now)), to: scan.offer.did, sealed: scan.bond != nil, .everywhere),
         ]
     }
 
-    private mutating func cameBack(_ delivery: Delivery, _ failure: PairingFailure) -> [DesktopScanAction] {
+    private mutating func cameBack(_ delivery: Delivery, _ failure: PairingFailure) -> [PairingStep<PairedDevice>] {
         var delivery = delivery
         switch delivery.phase {
         case .pausing: return []
@@ -344,7 +346,7 @@ extension DesktopScanStateMachine {
         return retry(delivery, failure)
     }
 
-    private mutating func retry(_ delivery: Delivery, _ failure: PairingFailure) -> [DesktopScanAction] {
+    private mutating func retry(_ delivery: Delivery, _ failure: PairingFailure) -> [PairingStep<PairedDevice>] {
         guard delivery.retriesLeft > 0 else { return giveUp(delivery, failure) }
         var delivery = delivery
         delivery.retriesLeft -= 1
@@ -353,14 +355,14 @@ extension DesktopScanStateMachine {
         return [.startTimer(after: Self.pauseTime)]
     }
 
-    private mutating func giveUp(_ delivery: Delivery, _ failure: PairingFailure) -> [DesktopScanAction] {
+    private mutating func giveUp(_ delivery: Delivery, _ failure: PairingFailure) -> [PairingStep<PairedDevice>] {
         end(.failed(delivery.wasOffline ? PairingFailure(.desktopOffline) : failure))
     }
 
     /// - Parameter shortString: `nil` = it is not sealed.
     private mutating func succeed(
         _ scan: Scan, _ shortString: ShortAuthenticationString?, now: EpochMilliseconds
-    ) -> [DesktopScanAction] {
+    ) -> [PairingStep<PairedDevice>] {
         let info = scan.offer.deviceInfo
         let device = PairedDevice(
             did: scan.offer.did, deviceID: info.deviceID ?? "", name: info.name, platform: info.platform,
@@ -370,7 +372,7 @@ extension DesktopScanStateMachine {
     }
 
     /// A device that may have taken its confirmation, and is not paired here.
-    private func withdraw() -> [DesktopScanAction] {
+    private func withdraw() -> [PairingStep<PairedDevice>] {
         switch state {
         case .sending(let delivery) where delivery.scan.bond != nil && delivery.wasWritten:
             [.withdraw(delivery.scan.offer.did)]
@@ -379,7 +381,7 @@ extension DesktopScanStateMachine {
     }
 
     /// - Parameter isKnownThere: the device knows that it is not paired.
-    private mutating func end(_ outcome: DesktopScanState, isKnownThere: Bool = false) -> [DesktopScanAction] {
+    private mutating func end(_ outcome: DesktopScanState, isKnownThere: Bool = false) -> [PairingStep<PairedDevice>] {
         let withdrawn = isKnownThere ? [] : withdraw()
         let isTimed: Bool
         switch state {
@@ -392,6 +394,6 @@ extension DesktopScanStateMachine {
         case .failed(let failure): state = .failed(failure)
         case .idle, .scanned, .confirming, .sending, .paired: preconditionFailure("a scan ends here only by failing")
         }
-        return (isTimed ? [.stopTimer] : []) + withdrawn + [.report(outcome)]
+        return (isTimed ? [.stopTimer] : []) + withdrawn + [.report(.desktopScan(outcome))]
     }
 }

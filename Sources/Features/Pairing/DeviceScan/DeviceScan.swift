@@ -23,6 +23,14 @@ package indirect enum DeviceScanState: Sendable, Equatable {
         case .failed(let failure): failure.data(flow: "scan")
         }
     }
+
+    var outcome: Result<JSONValue, PairingFailure>? {
+        switch self {
+        case .scanning, .sending: nil
+        case .success(let desktop): .success(.object(desktop.json))
+        case .failed(let failure): .failure(failure)
+        }
+    }
 }
 
 extension PairingFailure {
@@ -33,25 +41,4 @@ extension PairingFailure {
             "message": .string(message),
         ]
     }
-}
-
-/// The actions that the owner of a ``DeviceScanStateMachine`` performs, in this order.
-///
-/// The next event may be given while an action is carried out: what can cause one at once comes last.
-package indirect enum DeviceScanAction: Sendable, Equatable {
-    /// Be registered there with the own DID, over a new connection or one that there is already (a second one would
-    /// drive out the first). Then `routeOnline`, at once if it is; or `routeFailed`, also for an address that is none.
-    /// A connection that breaks comes back by itself; asked for again, it comes back at once.
-    case open(PairingRoute)
-    /// Send the ack there, in a seal if so asked, then say `ackSent`.
-    case sendAck(PairAck, to: PeerID, sealed: Bool, over: RouteID)
-    /// The scan needs this connection no more. After a success those that work are not closed: they are the desktop's.
-    case close(RouteID)
-    /// Call `stepTimedOut` in so many milliseconds; replaces the timer before it.
-    case startTimer(after: UInt64)
-    case stopTimer
-    /// Write it to the store, then say `stored` or `storeFailed`.
-    case store(PairedDesktop)
-    /// Tell the host.
-    case report(DeviceScanState)
 }

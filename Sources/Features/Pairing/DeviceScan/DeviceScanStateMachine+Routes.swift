@@ -3,7 +3,7 @@ package import Wire
 // The relays come and go; the ack goes out over the first that has us registered.
 extension DeviceScanStateMachine {
     /// We are registered there.
-    package mutating func routeOnline(_ route: RouteID, now: EpochMilliseconds) -> [DeviceScanAction] {
+    package mutating func routeOnline(_ route: RouteID, now: EpochMilliseconds) -> [PairingStep<PairedDesktop>] {
         guard case .sending(var attempt) = state, isHeld(route), attempt.set(route, .online) else {
             return []
         }
@@ -21,7 +21,7 @@ extension DeviceScanStateMachine {
     /// address that is none.
     package mutating func routeFailed(
         _ route: RouteID, detail: String?, isFinal: Bool = false, now: EpochMilliseconds
-    ) -> [DeviceScanAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         guard case .sending(var attempt) = state, let before = attempt.status(of: route), isHeld(route)
         else { return [] }
         let failure = PairingFailure(.relayUnreachable, detail: detail)
@@ -40,7 +40,7 @@ extension DeviceScanStateMachine {
     /// Whether the ack could be written.
     package mutating func ackSent(
         _ isWritten: Bool, over route: RouteID, now: EpochMilliseconds
-    ) -> [DeviceScanAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         guard case .sending(var attempt) = state, attempt.phase == .sendingAck(route) else { return [] }
         guard isWritten else { return broken(attempt, route, PairingFailure(.relayUnreachable), now: now) }
         attempt.phase = .awaiting(route)
@@ -51,7 +51,7 @@ extension DeviceScanStateMachine {
     /// The relay says that this peer is not there.
     package mutating func peerOffline(
         _ peer: PeerID, over route: RouteID, now: EpochMilliseconds
-    ) -> [DeviceScanAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         guard case .sending(var attempt) = state, attempt.offer.pcPeerID == peer, attempt.phase.carrier == route else {
             return []
         }
@@ -62,13 +62,13 @@ extension DeviceScanStateMachine {
     /// The relay has refused something; the ack, as far as we can tell.
     package mutating func relayRefused(
         over route: RouteID, detail: String?, now: EpochMilliseconds
-    ) -> [DeviceScanAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         guard case .sending(let attempt) = state, attempt.phase.carrier == route else { return [] }
         return bounced(attempt, route, PairingFailure(.relayUnreachable, detail: detail), now: now)
     }
 
     /// The time of the last `startTimer` is over.
-    package mutating func stepTimedOut(now: EpochMilliseconds) -> [DeviceScanAction] {
+    package mutating func timedOut(now: EpochMilliseconds) -> [PairingStep<PairedDesktop>] {
         guard case .sending(var attempt) = state else { return [] }
         let failure = PairingFailure(.relayUnreachable, detail: attempt.detail ?? "no answer in time")
         switch attempt.phase {
@@ -101,7 +101,7 @@ extension DeviceScanStateMachine {
 
 extension DeviceScanStateMachine {
     /// Something of a peer came: any payload and any routed frame, over any route.
-    package mutating func received(_ frame: PairingFrame, now: EpochMilliseconds) -> [DeviceScanAction] {
+    package mutating func received(_ frame: PairingFrame, now: EpochMilliseconds) -> [PairingStep<PairedDesktop>] {
         guard case .sending(let attempt) = state, frame.from == attempt.offer.pcPeerID, attempt.lastCarrier != nil
         else { return [] }
         guard attempt.bond != nil else { return receivedPlain(frame, attempt, now: now) }
@@ -135,7 +135,7 @@ extension DeviceScanStateMachine {
     /// The desktop has sent its random bytes: the next ack reveals ours. A challenge that is repeated gets it again.
     private mutating func challenged(
         _ frame: PairingFrame, _ attempt: DeviceScanAttempt, now: EpochMilliseconds
-    ) -> [DeviceScanAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         let (code, start) = (attempt.offer.code, attempt.offer.timestamp)
         guard let challenge = dropped.challenge(of: frame, code: code, since: start) else { return [] }
         var attempt = attempt
@@ -152,7 +152,7 @@ extension DeviceScanStateMachine {
     /// A deployed desktop: whatever it says live after the ack says that the ack has come.
     private mutating func receivedPlain(
         _ frame: PairingFrame, _ attempt: DeviceScanAttempt, now: EpochMilliseconds
-    ) -> [DeviceScanAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         guard attempt.phase.carrier != nil, frame.delivery == .live else { return [] }
         guard !frame.isStale else {
             dropped.stale &+= 1
@@ -167,7 +167,7 @@ extension DeviceScanStateMachine {
 
 extension DeviceScanStateMachine {
     /// Asks for the next path; the one after it has to wait for its turn.
-    mutating func openNext(_ attempt: DeviceScanAttempt) -> [DeviceScanAction] {
+    mutating func openNext(_ attempt: DeviceScanAttempt) -> [PairingStep<PairedDesktop>] {
         var attempt = attempt
         guard let next = attempt.paths.firstIndex(where: { $0.status == .later }) else {
             preconditionFailure("no more routes to try")
@@ -183,7 +183,7 @@ extension DeviceScanStateMachine {
 
     private mutating func send(
         _ attempt: DeviceScanAttempt, over route: RouteID, now: EpochMilliseconds
-    ) -> [DeviceScanAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         guard !attempt.offer.isExpired(at: now) else { return end(PairingFailure(.expired)) }
         var attempt = attempt
         attempt.phase = .sendingAck(route)
@@ -192,7 +192,7 @@ extension DeviceScanStateMachine {
         let ack = attempt.ack(at: now)
         return [
             .startTimer(after: Self.writeTime),
-            .sendAck(ack, to: attempt.offer.pcPeerID, sealed: attempt.bond != nil, over: route),
+            .send(.ack(ack), to: attempt.offer.pcPeerID, sealed: attempt.bond != nil, .over(route)),
         ]
     }
 
@@ -201,7 +201,7 @@ extension DeviceScanStateMachine {
     private mutating func broken(
         _ attempt: DeviceScanAttempt, _ route: RouteID, _ failure: PairingFailure, isFinal: Bool = false,
         now: EpochMilliseconds
-    ) -> [DeviceScanAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         var attempt = attempt
         let comesBack = !isFinal && attempt.breaksLeft > 0
         attempt.breaksLeft -= comesBack ? 1 : 0
@@ -219,7 +219,7 @@ extension DeviceScanStateMachine {
     /// The ack was returned: the desktop may be at the next relay (WirePairing, "The device scans").
     private mutating func bounced(
         _ attempt: DeviceScanAttempt, _ route: RouteID, _ failure: PairingFailure, now: EpochMilliseconds
-    ) -> [DeviceScanAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         var attempt = attempt
         attempt.bounce(route)
         return seek(attempt, failure, now: now)
@@ -229,7 +229,7 @@ extension DeviceScanStateMachine {
     private mutating func seek(
         _ attempt: DeviceScanAttempt, _ failure: PairingFailure, reopening broken: RouteID? = nil,
         now: EpochMilliseconds
-    ) -> [DeviceScanAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         var attempt = attempt
         if let route = attempt.usable { return send(attempt, over: route, now: now) }
         if attempt.paths.contains(where: { $0.status == .later }) { return openNext(attempt) }
@@ -261,14 +261,16 @@ extension DeviceScanStateMachine {
         return [.startTimer(after: Self.pauseTime)]
     }
 
-    private mutating func giveUp(_ attempt: DeviceScanAttempt, _ failure: PairingFailure) -> [DeviceScanAction] {
+    private mutating func giveUp(_ attempt: DeviceScanAttempt, _ failure: PairingFailure) -> [PairingStep<
+        PairedDesktop
+    >] {
         state = .sending(attempt)
         return end(attempt.wasOffline ? PairingFailure(.desktopOffline) : failure)
     }
 
     private mutating func succeed(
         _ attempt: DeviceScanAttempt, isConfirmed: Bool = true, now: EpochMilliseconds
-    ) -> [DeviceScanAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         let desktop = attempt.desktop(at: now, isConfirmed: isConfirmed)
         state = .storing(desktop, attempt)
         return [.stopTimer, .store(desktop)]

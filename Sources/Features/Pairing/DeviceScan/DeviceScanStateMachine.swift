@@ -92,7 +92,7 @@ extension DeviceScanStateMachine {
         _ text: String, identity: PairingIdentity?, relayURL: String? = nil, legacy: LegacyPairing = .qr,
         securePeers: Set<PeerID> = [], random: PairingRandom = .random(), versions: SealVersions? = .own,
         now: EpochMilliseconds
-    ) -> [DeviceScanAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         let offer: DesktopPairingOffer
         do throws(PairingFailure) { offer = try DesktopPairingOffer(parsing: text, now: now) } catch {
             return end(error)
@@ -101,7 +101,7 @@ extension DeviceScanStateMachine {
         case .sending(let attempt) where attempt.offer == offer: return []
         case .suspended(let attempt) where attempt.offer == offer: return []
         case .storing(_, let attempt) where attempt.offer == offer: return []
-        case .success(let desktop, let paired) where paired == offer: return [.report(.success(desktop))]
+        case .success(let desktop, let paired) where paired == offer: return [.report(.deviceScan(.success(desktop)))]
         case .scanning, .sending, .suspended, .storing, .success, .failed: break
         }
         guard let identity else { return end(PairingFailure(.noIdentity)) }
@@ -122,11 +122,11 @@ extension DeviceScanStateMachine {
         let released = release()
         let attempt = DeviceScanAttempt(
             offer: offer, identity: identity, bond: bond, random: random, versions: versions, routes: routes)
-        return released + [.report(.sending(offer))] + openNext(attempt)
+        return released + [.report(.deviceScan(.sending(offer)))] + openNext(attempt)
     }
 
     /// Ends the scan that is under way; `.timeout` where the host's time has run out. Too late once it is being stored.
-    package mutating func cancel(_ reason: PairingReason = .cancelled) -> [DeviceScanAction] {
+    package mutating func cancel(_ reason: PairingReason = .cancelled) -> [PairingStep<PairedDesktop>] {
         switch state {
         case .sending, .suspended: end(PairingFailure(reason))
         case .scanning, .storing, .success, .failed: []
@@ -142,7 +142,7 @@ extension DeviceScanStateMachine {
     }
 
     /// The process goes to sleep: every connection is given back.
-    package mutating func suspended() -> [DeviceScanAction] {
+    package mutating func suspended() -> [PairingStep<PairedDesktop>] {
         guard case .sending(let attempt) = state else { return [] }
         let released = release()
         state = .suspended(attempt)
@@ -150,7 +150,7 @@ extension DeviceScanStateMachine {
     }
 
     /// It is back: the ack is sent again, unless the code is too old by now.
-    package mutating func resumed(now: EpochMilliseconds) -> [DeviceScanAction] {
+    package mutating func resumed(now: EpochMilliseconds) -> [PairingStep<PairedDesktop>] {
         guard case .suspended(var attempt) = state else { return [] }
         guard !attempt.offer.isExpired(at: now) else { return end(PairingFailure(.expired)) }
         attempt.startOver()
@@ -162,13 +162,13 @@ extension DeviceScanStateMachine {
 
 extension DeviceScanStateMachine {
     /// The desktop is in the store, as given.
-    package mutating func stored(_ desktop: PairedDesktop) -> [DeviceScanAction] {
+    package mutating func stored(_ desktop: PairedDesktop) -> [PairingStep<PairedDesktop>] {
         guard case .storing(let storing, let attempt) = state, storing.id == desktop.id else { return [] }
         state = .success(desktop, attempt.offer)
-        return [.report(.success(desktop))]
+        return [.report(.deviceScan(.success(desktop)))]
     }
 
-    package mutating func storeFailed(_ id: PeerID, detail: String?) -> [DeviceScanAction] {
+    package mutating func storeFailed(_ id: PeerID, detail: String?) -> [PairingStep<PairedDesktop>] {
         guard case .storing(let storing, _) = state, storing.id == id else { return [] }
         return end(PairingFailure(.storeFailed, detail: detail))
     }
@@ -188,7 +188,7 @@ extension DeviceScanStateMachine {
     }
 
     /// What the scan holds, if anything, is not needed by it any more.
-    private func release() -> [DeviceScanAction] {
+    private func release() -> [PairingStep<PairedDesktop>] {
         switch state {
         case .sending: [.stopTimer] + heldRoutes.map { .close($0.id) }
         case .storing: heldRoutes.map { .close($0.id) }
@@ -196,9 +196,9 @@ extension DeviceScanStateMachine {
         }
     }
 
-    mutating func end(_ failure: PairingFailure) -> [DeviceScanAction] {
+    mutating func end(_ failure: PairingFailure) -> [PairingStep<PairedDesktop>] {
         let released = release()
         state = .failed(failure)
-        return released + [.report(.failed(failure))]
+        return released + [.report(.deviceScan(.failed(failure)))]
     }
 }

@@ -36,24 +36,18 @@ package indirect enum DeviceShowState: Sendable, Equatable {
         case .failed(let failure): failure.data(flow: "show")
         }
     }
-}
 
-/// The actions that the owner of a ``DeviceShowStateMachine`` performs, in this order.
-///
-/// The next event may be given while an action is carried out: what can cause one at once comes last.
-package indirect enum DeviceShowAction: Sendable, Equatable {
-    /// Be registered there with the own DID, as ``DeviceScanAction/open(_:)`` says.
-    case open(PairingRoute)
-    /// The code needs this connection no more. After a success it is not closed: it is the desktop's.
-    case close(RouteID)
-    /// Send `bellwire:hello` to the desktop, in a seal: the answer to its confirmation, with a proof for a desktop of
-    /// revision 1.
-    case sendHello(to: PeerID, over: RouteID, proof: PairingHello.Proof? = nil)
-    /// Call `timedOut` in so many milliseconds; replaces the timer before it.
-    case startTimer(after: UInt64)
-    case stopTimer
-    /// Write it to the store, then say `stored` or `storeFailed`.
-    case store(PairedDesktop)
-    /// Tell the host.
-    case report(DeviceShowState)
+    var outcome: Result<JSONValue, PairingFailure>? {
+        switch self {
+        case .idle, .connecting, .confirming: nil
+        case .displaying(let offer, let expiresAt):
+            .success([
+                "payload": .string(offer.serialized()), "code": .string(offer.code.digits),
+                "expiresAt": .integer(expiresAt),
+            ])
+        case .completed(let desktop): .success(.object(desktop.json))
+        case .expired: .failure(PairingFailure(.expired))
+        case .failed(let failure): .failure(failure)
+        }
+    }
 }

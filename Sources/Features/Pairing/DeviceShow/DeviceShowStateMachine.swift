@@ -127,7 +127,7 @@ extension DeviceShowStateMachine {
     package mutating func show(
         _ code: PairingCode, secret: PairingSecret, random: PairingRandom?, versions: SealVersions? = .own,
         identity: PairingIdentity?, over route: PairingRoute?, legacy: LegacyPairing = .qr
-    ) -> [DeviceShowAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         guard let identity else { return end(.failed(PairingFailure(.noIdentity))) }
         guard let route else { return end(.failed(PairingFailure(.noRelay))) }
         let released = release()
@@ -135,11 +135,11 @@ extension DeviceShowStateMachine {
             code: code, secret: secret, random: random, versions: random == nil ? nil : versions, identity: identity,
             route: route, legacy: legacy)
         state = .connecting(show, detail: nil)
-        return released + [.report(.connecting), .startTimer(after: Self.connectTime), .open(route)]
+        return released + [.report(.deviceShow(.connecting)), .startTimer(after: Self.connectTime), .open(route)]
     }
 
     /// Takes the code back; `.timeout` where the host's time has run out. Too late once the desktop is being stored.
-    package mutating func cancel(_ reason: PairingReason = .cancelled) -> [DeviceShowAction] {
+    package mutating func cancel(_ reason: PairingReason = .cancelled) -> [PairingStep<PairedDesktop>] {
         switch state {
         case .connecting, .displaying, .confirming, .suspended: end(.failed(PairingFailure(reason)))
         case .idle, .storing, .completed, .expired, .failed: []
@@ -147,7 +147,7 @@ extension DeviceShowStateMachine {
     }
 
     /// The person's answer to the desktop that was reported as `confirming`. A no leaves the code displayed, as it was.
-    package mutating func answer(accept: Bool, now: EpochMilliseconds) -> PairingAnswer<DeviceShowAction> {
+    package mutating func answer(accept: Bool, now: EpochMilliseconds) -> PairingAnswer<PairedDesktop> {
         guard case .confirming(let desktop, let shown, _) = state else { return .nothingWaits }
         guard accept else { return .taken(refuse(desktop, shown, now: now)) }
         state = .storing(desktop, nil, shown)
@@ -155,7 +155,7 @@ extension DeviceShowStateMachine {
     }
 
     /// The time of the last `startTimer` is over.
-    package mutating func timedOut(now: EpochMilliseconds) -> [DeviceShowAction] {
+    package mutating func timedOut(now: EpochMilliseconds) -> [PairingStep<PairedDesktop>] {
         switch state {
         case .connecting(_, let detail):
             end(.failed(PairingFailure(.relayUnreachable, detail: detail ?? "no answer in time")))
@@ -168,14 +168,14 @@ extension DeviceShowStateMachine {
     /// Nobody has accepted the desktop: it is not asked about again, and the code stays open for the one that saw it.
     private mutating func refuse(
         _ desktop: PairedDesktop, _ shown: Shown, now: EpochMilliseconds
-    ) -> [DeviceShowAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         guard !shown.offer.isExpired(at: now) else { return end(.expired) }
         var shown = shown
         shown.refused.add(desktop.address)
         state = .displaying(shown)
         return [
             .startTimer(after: Self.remaining(of: shown, at: now)),
-            .report(.displaying(shown.offer, expiresAt: shown.expiresAt)),
+            .report(.deviceShow(.displaying(shown.offer, expiresAt: shown.expiresAt))),
         ]
     }
 
@@ -186,7 +186,7 @@ extension DeviceShowStateMachine {
     }
 
     /// The process goes to sleep: the connection is given back.
-    package mutating func suspended() -> [DeviceShowAction] {
+    package mutating func suspended() -> [PairingStep<PairedDesktop>] {
         switch state {
         case .connecting(let show, _):
             let released = release()
@@ -200,13 +200,13 @@ extension DeviceShowStateMachine {
         case .confirming(_, let shown, _):
             let released = release()
             state = .suspended(shown.show, shown)
-            return released + [.report(reported)]
+            return released + [.report(.deviceShow(reported))]
         case .idle, .suspended, .storing, .completed, .expired, .failed: return []
         }
     }
 
     /// It is back: the code keeps the time at which it ends.
-    package mutating func resumed(now: EpochMilliseconds) -> [DeviceShowAction] {
+    package mutating func resumed(now: EpochMilliseconds) -> [PairingStep<PairedDesktop>] {
         guard case .suspended(let show, let shown) = state else { return [] }
         guard let shown else {
             state = .connecting(show, detail: nil)
@@ -226,7 +226,7 @@ extension DeviceShowStateMachine {
 
 extension DeviceShowStateMachine {
     /// We are registered there.
-    package mutating func routeOnline(_ route: RouteID, now: EpochMilliseconds) -> [DeviceShowAction] {
+    package mutating func routeOnline(_ route: RouteID, now: EpochMilliseconds) -> [PairingStep<PairedDesktop>] {
         guard case .connecting(let show, _) = state, show.route.id == route else { return [] }
         let offer = DevicePairingOffer(
             code: show.code, did: show.identity.did, deviceInfo: show.identity.deviceInfo, timestamp: now,
@@ -236,7 +236,7 @@ extension DeviceShowStateMachine {
         state = .displaying(shown)
         return [
             .startTimer(after: UInt64(DevicePairingOffer.lifetime)),
-            .report(.displaying(offer, expiresAt: shown.expiresAt)),
+            .report(.deviceShow(.displaying(offer, expiresAt: shown.expiresAt))),
         ]
     }
 
@@ -244,7 +244,7 @@ extension DeviceShowStateMachine {
     /// none. `detail` says why, for people.
     package mutating func routeFailed(
         _ route: RouteID, detail: String?, isFinal: Bool = false
-    ) -> [DeviceShowAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         switch state {
         case .connecting(let show, _) where show.route.id == route:
             guard !isFinal else { return end(.failed(PairingFailure(.relayUnreachable, detail: detail))) }
@@ -260,7 +260,7 @@ extension DeviceShowStateMachine {
     ///
     /// A second confirmation of the desktop that has taken the code gets its hello again: the first may have been lost. If
     /// it has other random bytes, the desktop is stored again, with the new digits.
-    package mutating func received(_ frame: PairingFrame, now: EpochMilliseconds) -> [DeviceShowAction] {
+    package mutating func received(_ frame: PairingFrame, now: EpochMilliseconds) -> [PairingStep<PairedDesktop>] {
         guard frame.type == PairingConfirmation.type || frame.type == PairingReject.type else { return [] }
         let wrongBefore = dropped.wrongCode
         defer { if !frame.isSealed, dropped.wrongCode != wrongBefore { noteGuess() } }
@@ -342,7 +342,7 @@ extension DeviceShowStateMachine {
     private mutating func repair(
         _ confirmation: PairingConfirmation, _ frame: PairingFrame, _ greeting: Greeting, _ shown: Shown,
         now: EpochMilliseconds
-    ) -> [DeviceShowAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         guard !shown.offer.isExpired(at: now) else { return [] }
         let desktop = PairedDesktop(
             confirmation, from: frame.from, over: shown.show.route, isSecure: true, shortString: greeting.shortString,
@@ -380,7 +380,7 @@ extension DeviceShowStateMachine {
     }
 
     private mutating func ask(about desktop: PairedDesktop, _ shown: Shown, now: EpochMilliseconds)
-        -> [DeviceShowAction]
+        -> [PairingStep<PairedDesktop>]
     {
         guard shown.refused.mayAsk(desktop.address) else {
             dropped.refused &+= 1
@@ -388,7 +388,7 @@ extension DeviceShowStateMachine {
         }
         let until = now.later(by: EpochMilliseconds(Self.confirmationTime))
         state = .confirming(desktop, shown, until: until)
-        return [.startTimer(after: Self.confirmationTime), .report(.confirming(desktop, answerBy: until))]
+        return [.startTimer(after: Self.confirmationTime), .report(.deviceShow(.confirming(desktop, answerBy: until)))]
     }
 }
 
@@ -411,28 +411,28 @@ extension DeviceShowStateMachine {
 
 extension DeviceShowStateMachine {
     /// The desktop is in the store, as given.
-    package mutating func stored(_ desktop: PairedDesktop) -> [DeviceShowAction] {
+    package mutating func stored(_ desktop: PairedDesktop) -> [PairingStep<PairedDesktop>] {
         guard case .storing(let storing, let greeting, let shown) = state, storing.id == desktop.id else { return [] }
         state = .completed(desktop, shown)
-        return [.report(.completed(desktop))]
+        return [.report(.deviceShow(.completed(desktop)))]
             + (greeting.map { [.sendHello(to: storing.address, over: shown.show.route.id, proof: $0.proof)] } ?? [])
     }
 
-    package mutating func storeFailed(_ id: PeerID, detail: String?) -> [DeviceShowAction] {
+    package mutating func storeFailed(_ id: PeerID, detail: String?) -> [PairingStep<PairedDesktop>] {
         guard case .storing(let storing, _, _) = state, storing.id == id else { return [] }
         return end(.failed(PairingFailure(.storeFailed, detail: detail)))
     }
 
     /// What the code holds, if anything, is not needed by it any more.
-    private func release() -> [DeviceShowAction] {
-        let close = heldRoute.map { [DeviceShowAction.close($0.id)] } ?? []
+    private func release() -> [PairingStep<PairedDesktop>] {
+        let close = heldRoute.map { [PairingStep<PairedDesktop>.close($0.id)] } ?? []
         switch state {
         case .connecting, .displaying, .confirming: return [.stopTimer] + close
         case .idle, .suspended, .storing, .completed, .expired, .failed: return close
         }
     }
 
-    private mutating func end(_ outcome: DeviceShowState) -> [DeviceShowAction] {
+    private mutating func end(_ outcome: DeviceShowState) -> [PairingStep<PairedDesktop>] {
         let released = release()
         switch outcome {
         case .expired: state = .expired
@@ -440,7 +440,7 @@ extension DeviceShowStateMachine {
         case .idle, .connecting, .displaying, .confirming, .completed:
             preconditionFailure("a code ends here only by failing")
         }
-        return released + [.report(outcome)]
+        return released + [.report(.deviceShow(outcome))]
     }
 }
 

@@ -31,34 +31,15 @@ package indirect enum DesktopTypedCodeState: Sendable, Equatable {
         case .failed(let failure): failure.data(flow: "code")
         }
     }
-}
 
-/// The actions that the owner of a ``DesktopTypedCodeStateMachine`` performs, in this order.
-///
-/// The next event may be given while an action is carried out: what can cause one at once comes last.
-package indirect enum DesktopTypedCodeAction: Sendable, Equatable {
-    /// Be registered with this id on a connection of its own, at a relay that has the desktop registered as well. Then
-    /// `aliasOnline`; `aliasTaken` where it belongs to another; `aliasFailed` for anything else. A connection that breaks
-    /// comes back by itself.
-    case openAlias(PeerID)
-    case closeAlias
-    /// Send a step of CPace over the alias's connection, so that it comes from the alias.
-    case sendExchange(PairingExchange, to: PeerID)
-    /// Say over the alias's connection that the code was a wrong one.
-    case sendWrongCode(PairingReject, to: PeerID)
-    /// Tell the device, sealed, over the desktop's own connection, that it is paired.
-    case sendConfirmation(PairingConfirmation, to: PeerID)
-    /// Tell a deployed device, in plain text, that it is paired: an iPhone waits for this.
-    case sendPlainConfirmation(PairingConfirmation, to: PeerID)
-    /// Tell the device over the desktop's own connection that it was declined; in a seal where it had sealed its ack.
-    case sendReject(PairingReject, to: PeerID, sealed: Bool)
-    /// Send a deployed device its ICE servers over the desktop's own connection: Android waits for these.
-    case sendICEConfig(to: PeerID)
-    /// Call `timedOut` in so many milliseconds; replaces the timer before it.
-    case startTimer(after: UInt64)
-    case stopTimer
-    /// Write it to the store, then say `stored` or `storeFailed`.
-    case store(PairedDevice)
-    /// Tell the host.
-    case report(DesktopTypedCodeState)
+    var outcome: Result<JSONValue, PairingFailure>? {
+        switch self {
+        case .displaying(let code, let expiresAt):
+            .success(["code": .string(code.text), "expiresAt": .integer(expiresAt)])
+        case .expired: .failure(PairingFailure(.expired))
+        case .cancelled: .failure(PairingFailure(.cancelled))
+        case .failed(let failure): .failure(failure)
+        case .idle, .connecting, .acked, .paired: nil
+        }
+    }
 }

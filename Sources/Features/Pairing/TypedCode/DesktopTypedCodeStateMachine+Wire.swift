@@ -10,7 +10,7 @@ extension DesktopTypedCodeStateMachine {
     /// - Parameter generator: `SecureRandomNumberGenerator`; another one only in tests.
     package mutating func receivedAtAlias(
         _ frame: PairingFrame, now: EpochMilliseconds, using generator: inout some RandomNumberGenerator
-    ) -> [DesktopTypedCodeAction] {
+    ) -> [PairingStep<PairedDevice>] {
         let shown: Shown
         switch state {
         case .displaying(let open): shown = open
@@ -51,7 +51,7 @@ extension DesktopTypedCodeStateMachine {
     ///
     /// A second ack of the device that has taken the code changes nothing and is not counted; once that is paired, it gets
     /// its confirmation again: the first may have been lost.
-    package mutating func received(_ frame: PairingFrame, now: EpochMilliseconds) -> [DesktopTypedCodeAction] {
+    package mutating func received(_ frame: PairingFrame, now: EpochMilliseconds) -> [PairingStep<PairedDevice>] {
         let shown: Shown
         let taker: Candidate?
         switch state {
@@ -111,7 +111,7 @@ extension DesktopTypedCodeStateMachine {
 
     private func isExpired(_ shown: Shown, at now: EpochMilliseconds) -> Bool { now > shown.expiresAt }
 
-    private mutating func expire() -> [DesktopTypedCodeAction] { end(.expired) }
+    private mutating func expire() -> [PairingStep<PairedDevice>] { end(.expired) }
 }
 
 // MARK: The device
@@ -120,7 +120,7 @@ extension DesktopTypedCodeStateMachine {
     /// A deployed phone: the six digits of the alias, and no proof of anything.
     private mutating func receivedPlain(
         _ frame: PairingFrame, _ shown: Shown, now: EpochMilliseconds
-    ) -> [DesktopTypedCodeAction] {
+    ) -> [PairingStep<PairedDevice>] {
         guard !frame.isSealed, shown.offer.legacy.allowsTypedCode, !frame.isOfSecurePeer else {
             dropped.notSecure &+= 1
             return []
@@ -140,16 +140,16 @@ extension DesktopTypedCodeStateMachine {
     private mutating func take(
         _ ack: PairAck, _ frame: PairingFrame, _ shown: Shown, _ bond: PairingBond?, displacing: Bool,
         now: EpochMilliseconds
-    ) -> [DesktopTypedCodeAction] {
+    ) -> [PairingStep<PairedDevice>] {
         let device = PairedDevice(ack, frame, bond: bond, at: now)
         let candidate = Candidate(device: device, bond: bond, displacedAt: displacing ? now : nil)
         guard shown.offer.asksPerson || bond == nil else {
             state = .storing(candidate, shown)
-            return [.stopTimer, .closeAlias, .report(.acked(device, answerBy: nil)), .store(device)]
+            return [.stopTimer, .closeAlias, .report(.desktopCode(.acked(device, answerBy: nil))), .store(device)]
         }
         let until = now.later(by: EpochMilliseconds(Self.confirmationTime))
         state = .confirming(candidate, shown, until: until)
-        return [.startTimer(after: Self.confirmationTime), .report(.acked(device, answerBy: until))]
+        return [.startTimer(after: Self.confirmationTime), .report(.desktopCode(.acked(device, answerBy: until)))]
     }
 }
 
@@ -160,7 +160,7 @@ extension DesktopTypedCodeStateMachine {
     private mutating func answer(
         _ sid: String, of device: PeerID, share: String, _ shown: Shown, now: EpochMilliseconds,
         using generator: inout some RandomNumberGenerator
-    ) -> [DesktopTypedCodeAction] {
+    ) -> [PairingStep<PairedDevice>] {
         var shown = shown
         if let known = shown.offer.run(sid, of: device) {
             let run = shown.offer.runs[known]
@@ -197,16 +197,16 @@ extension DesktopTypedCodeStateMachine {
         return [step2(responder, to: device, shown)]
     }
 
-    private func step2(_ responder: CPaceResponder, to device: PeerID, _ shown: Shown) -> DesktopTypedCodeAction {
+    private func step2(_ responder: CPaceResponder, to device: PeerID, _ shown: Shown) -> PairingStep<PairedDevice> {
         let step = PairingExchange.Step.desktopShare(did: shown.offer.identity.did, share: responder.share)
-        return .sendExchange(
-            PairingExchange(sid: responder.sid, step: step, versions: shown.offer.versions), to: device)
+        let exchange = PairingExchange(sid: responder.sid, step: step, versions: shown.offer.versions)
+        return .send(.exchange(exchange), to: device, sealed: false, .alias)
     }
 
     /// Step 3: only who has shown that it knows the code is shown that we do.
     private mutating func verify(
         _ sid: String, of device: PeerID, confirm: String, _ shown: Shown
-    ) -> [DesktopTypedCodeAction] {
+    ) -> [PairingStep<PairedDevice>] {
         var shown = shown
         guard let index = shown.offer.run(sid, of: device) else {
             dropped.wrongSender &+= 1
@@ -219,8 +219,8 @@ extension DesktopTypedCodeStateMachine {
             guard shown.offer.runs[index].bond == nil else { return [] }
             shown.offer.runs.remove(at: index)
             keep(shown)
-            let answer = DesktopTypedCodeAction.sendWrongCode(PairingReject(code: shown.offer.nameplate), to: device)
-            return [answer] + (shown.offer.isBurnt ? burn() : [])
+            let reject = PairingReject(code: shown.offer.nameplate)
+            return [.send(.reject(reject), to: device, sealed: false, .alias)] + (shown.offer.isBurnt ? burn() : [])
         }
         if shown.offer.runs[index].bond == nil {
             shown.offer.unconfirmed -= 1
@@ -230,18 +230,18 @@ extension DesktopTypedCodeStateMachine {
             keep(shown)
         }
         let step = PairingExchange.Step.desktopConfirm(key.confirmation(of: .desktop))
-        return [.sendExchange(PairingExchange(sid: sid, step: step), to: device)]
+        return [.send(.exchange(PairingExchange(sid: sid, step: step)), to: device, sealed: false, .alias)]
     }
 
     /// The relay has changed what this side offers, so the code is withdrawn.
-    private mutating func refuseChanged(_ device: PeerID, _ shown: Shown) -> [DesktopTypedCodeAction] {
-        let told = DesktopTypedCodeAction.sendReject(
-            PairingReject(code: shown.offer.nameplate), to: device, sealed: true)
-        return [told] + end(.failed(PairingFailure(.notSecure, detail: PairingFailure.changedOffer)))
+    private mutating func refuseChanged(_ device: PeerID, _ shown: Shown) -> [PairingStep<PairedDevice>] {
+        let reject = PairingReject(code: shown.offer.nameplate)
+        return [.send(.reject(reject), to: device, sealed: true, .lastHeard())]
+            + end(.failed(PairingFailure(.notSecure, detail: PairingFailure.changedOffer)))
     }
 
     /// Somebody guesses: the user is told, and shows a new code.
-    private mutating func burn() -> [DesktopTypedCodeAction] {
+    private mutating func burn() -> [PairingStep<PairedDevice>] {
         end(
             .failed(PairingFailure(.typedCodeUnavailable, detail: "three wrong codes were typed; show a new one"))
         )

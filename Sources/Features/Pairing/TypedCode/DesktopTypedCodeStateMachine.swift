@@ -98,7 +98,7 @@ extension DesktopTypedCodeStateMachine {
         nameplate: PairingCode, password: PairingCode, identity: PairingIdentity?, confirm: Bool = false,
         legacy: LegacyPairing = .qr, versions: SealVersions? = .own,
         pauses: [EpochMilliseconds] = DesktopTypedCodeStateMachine.pauses
-    ) -> [DesktopTypedCodeAction] {
+    ) -> [PairingStep<PairedDevice>] {
         guard let identity, identity.did.isKey else { return end(.failed(PairingFailure(.noIdentity))) }
         let offer = DesktopTypedCodeOffer(
             nameplate: nameplate, password: password, identity: identity, asksPerson: confirm, legacy: legacy,
@@ -106,12 +106,12 @@ extension DesktopTypedCodeStateMachine {
         let released = release()
         state = .connecting(offer, detail: nil)
         return released + [
-            .report(.connecting), .startTimer(after: Self.connectTime), .openAlias(offer.code.alias),
+            .report(.desktopCode(.connecting)), .startTimer(after: Self.connectTime), .openAlias(offer.code.alias),
         ]
     }
 
     /// Takes the code back; `.noRelay` where there is no relay to ask. Too late once the device is being stored.
-    package mutating func cancel(_ reason: PairingReason = .cancelled) -> [DesktopTypedCodeAction] {
+    package mutating func cancel(_ reason: PairingReason = .cancelled) -> [PairingStep<PairedDevice>] {
         switch state {
         case .connecting, .displaying, .confirming:
             end(reason == .cancelled ? .cancelled : .failed(PairingFailure(reason)))
@@ -121,19 +121,20 @@ extension DesktopTypedCodeStateMachine {
 
     /// The person's answer to the device that was reported as `acked`. A no to one that does not seal leaves the code
     /// displayed, as it was: it knew no more than the six digits that the relay sees as well.
-    package mutating func answer(accept: Bool, now: EpochMilliseconds) -> PairingAnswer<DesktopTypedCodeAction> {
+    package mutating func answer(accept: Bool, now: EpochMilliseconds) -> PairingAnswer<PairedDevice> {
         guard case .confirming(let candidate, let shown, _) = state, !candidate.isTooFresh(at: now) else {
             return .nothingWaits
         }
         guard accept else { return .taken(refuse(candidate, shown, .rejected, now: now)) }
         state = .storing(candidate, shown)
         return .taken([
-            .stopTimer, .closeAlias, .report(.acked(candidate.device, answerBy: nil)), .store(candidate.device),
+            .stopTimer, .closeAlias, .report(.desktopCode(.acked(candidate.device, answerBy: nil))),
+            .store(candidate.device),
         ])
     }
 
     /// The time of the last `startTimer` is over.
-    package mutating func timedOut(now: EpochMilliseconds) -> [DesktopTypedCodeAction] {
+    package mutating func timedOut(now: EpochMilliseconds) -> [PairingStep<PairedDevice>] {
         switch state {
         case .connecting(_, let detail):
             end(.failed(PairingFailure(.relayUnreachable, detail: detail ?? "no answer in time")))
@@ -146,7 +147,7 @@ extension DesktopTypedCodeStateMachine {
     /// Nobody has accepted the candidate.
     private mutating func refuse(
         _ candidate: Candidate, _ shown: Shown, _ reason: PairingReason, now: EpochMilliseconds
-    ) -> [DesktopTypedCodeAction] {
+    ) -> [PairingStep<PairedDevice>] {
         guard candidate.bond == nil else { return end(.failed(PairingFailure(reason))) }
         guard now <= shown.expiresAt else { return end(.expired) }
         var open = shown
@@ -155,7 +156,7 @@ extension DesktopTypedCodeStateMachine {
         return [
             reject(candidate, shown),
             .startTimer(after: now.remaining(until: open.expiresAt, of: DesktopPairingOffer.lifetime)),
-            .report(.displaying(open.offer.code, expiresAt: open.expiresAt)),
+            .report(.desktopCode(.displaying(open.offer.code, expiresAt: open.expiresAt))),
         ]
     }
 
@@ -170,19 +171,20 @@ extension DesktopTypedCodeStateMachine {
 
 extension DesktopTypedCodeStateMachine {
     /// The alias is ours.
-    package mutating func aliasOnline(now: EpochMilliseconds) -> [DesktopTypedCodeAction] {
+    package mutating func aliasOnline(now: EpochMilliseconds) -> [PairingStep<PairedDevice>] {
         guard case .connecting(let offer, _) = state else { return [] }
         let shown = Shown(offer: offer, since: now)
         state = .displaying(shown)
         return [
             .startTimer(after: UInt64(DesktopPairingOffer.lifetime)),
-            .report(.displaying(offer.code, expiresAt: shown.expiresAt)),
+            .report(.desktopCode(.displaying(offer.code, expiresAt: shown.expiresAt))),
         ]
     }
 
     /// The alias has another owner: a new code is chosen, a few times (WirePairing, "Typed codes"). A code that was
     /// already shown ends, with everything that was tried against it.
-    package mutating func aliasTaken(newNameplate: PairingCode, newPassword: PairingCode) -> [DesktopTypedCodeAction] {
+    package mutating func aliasTaken(newNameplate: PairingCode, newPassword: PairingCode) -> [PairingStep<PairedDevice>]
+    {
         let old: DesktopTypedCodeOffer
         switch state {
         case .connecting(let offer, _): old = offer
@@ -199,13 +201,14 @@ extension DesktopTypedCodeStateMachine {
         offer.codesLeft = old.codesLeft - 1
         state = .connecting(offer, detail: nil)
         return [
-            .closeAlias, .report(.connecting), .startTimer(after: Self.connectTime), .openAlias(offer.code.alias),
+            .closeAlias, .report(.desktopCode(.connecting)), .startTimer(after: Self.connectTime),
+            .openAlias(offer.code.alias),
         ]
     }
 
     /// The alias could not be had, or its connection broke: it comes back by itself, unless `isFinal`. `detail` says why, for
     /// people.
-    package mutating func aliasFailed(detail: String?, isFinal: Bool = false) -> [DesktopTypedCodeAction] {
+    package mutating func aliasFailed(detail: String?, isFinal: Bool = false) -> [PairingStep<PairedDevice>] {
         switch state {
         case .connecting(let offer, _):
             guard !isFinal else { return end(.failed(PairingFailure(.relayUnreachable, detail: detail))) }
@@ -221,45 +224,44 @@ extension DesktopTypedCodeStateMachine {
 
 extension DesktopTypedCodeStateMachine {
     /// The device is in the store, as given.
-    package mutating func stored(_ device: PairedDevice, now: EpochMilliseconds) -> [DesktopTypedCodeAction] {
+    package mutating func stored(_ device: PairedDevice, now: EpochMilliseconds) -> [PairingStep<PairedDevice>] {
         guard case .storing(let storing, let shown) = state, storing.device.did == device.did else { return [] }
         state = .paired(Candidate(device: device, bond: storing.bond), shown)
-        if let bond = storing.bond { return [.report(.paired(device)), confirmation(bond, shown, now)] }
+        if let bond = storing.bond { return [.report(.desktopCode(.paired(device))), confirmation(bond, shown, now)] }
         // Deployed phones differ in what they wait for (WireDeployedPeers, "What a desktop sends").
         let identity = shown.offer.identity
         let confirmation = PairingConfirmation(
             code: shown.offer.nameplate, pcPeerID: identity.did, deviceInfo: identity.deviceInfo, timestamp: now)
         return [
-            .report(.paired(device)), .sendICEConfig(to: device.did),
-            .sendPlainConfirmation(confirmation, to: device.did),
+            .report(.desktopCode(.paired(device))), .iceServers(of: identity.did, to: device.did, at: now),
+            .send(.confirmation(confirmation), to: device.did, sealed: false, .lastHeard()),
         ]
     }
 
-    package mutating func storeFailed(_ did: PeerID, detail: String?) -> [DesktopTypedCodeAction] {
+    package mutating func storeFailed(_ did: PeerID, detail: String?) -> [PairingStep<PairedDevice>] {
         guard case .storing(let storing, let shown) = state, storing.device.did == did else { return [] }
         let failure = PairingFailure(.storeFailed, detail: detail)
         state = .failed(failure)
-        return [reject(storing, shown, isStoreFailure: true), .report(.failed(failure))]
+        return [reject(storing, shown, isStoreFailure: true), .report(.desktopCode(.failed(failure)))]
     }
 
     func confirmation(
         _ bond: PairingBond, _ shown: Shown, _ now: EpochMilliseconds
-    ) -> DesktopTypedCodeAction {
+    ) -> PairingStep<PairedDevice> {
         var confirmation = bond.confirmation(of: shown.offer.identity.deviceInfo, at: now)
         confirmation.versions = shown.offer.versions
-        return .sendConfirmation(confirmation, to: bond.device)
+        return .send(.confirmation(confirmation), to: bond.device, sealed: true, .lastHeard())
     }
 
     func reject(
         _ candidate: Candidate, _ shown: Shown, isStoreFailure: Bool = false
-    ) -> DesktopTypedCodeAction {
-        .sendReject(
-            PairingReject(code: shown.offer.nameplate, isStoreFailure: isStoreFailure), to: candidate.device.did,
-            sealed: candidate.bond != nil)
+    ) -> PairingStep<PairedDevice> {
+        let reject = PairingReject(code: shown.offer.nameplate, isStoreFailure: isStoreFailure)
+        return .send(.reject(reject), to: candidate.device.did, sealed: candidate.bond != nil, .lastHeard())
     }
 
     /// What the code holds, if anything, is not needed by it any more; a device that waits is told.
-    private func release() -> [DesktopTypedCodeAction] {
+    private func release() -> [PairingStep<PairedDevice>] {
         switch state {
         case .connecting, .displaying: [.stopTimer, .closeAlias]
         case .confirming(let candidate, let shown, _): [.stopTimer, .closeAlias, reject(candidate, shown)]
@@ -268,7 +270,7 @@ extension DesktopTypedCodeStateMachine {
         }
     }
 
-    mutating func end(_ outcome: DesktopTypedCodeState) -> [DesktopTypedCodeAction] {
+    mutating func end(_ outcome: DesktopTypedCodeState) -> [PairingStep<PairedDevice>] {
         let released = release()
         switch outcome {
         case .expired: state = .expired
@@ -276,6 +278,6 @@ extension DesktopTypedCodeStateMachine {
         case .failed(let failure): state = .failed(failure)
         case .idle, .connecting, .displaying, .acked, .paired: preconditionFailure("a code ends here only by failing")
         }
-        return released + [.report(outcome)]
+        return released + [.report(.desktopCode(outcome))]
     }
 }

@@ -23,25 +23,12 @@ package indirect enum DeviceTypedCodeState: Sendable, Equatable {
         case .failed(let failure): failure.data(flow: "code")
         }
     }
-}
 
-/// The actions that the owner of a ``DeviceTypedCodeStateMachine`` performs, in this order.
-///
-/// The next event may be given while an action is carried out: what can cause one at once comes last.
-package indirect enum DeviceTypedCodeAction: Sendable, Equatable {
-    /// Be registered there with the own DID, as ``DeviceScanAction/open(_:)`` says.
-    case open(PairingRoute)
-    /// The code needs this connection no more. After a success it is not closed: it is the desktop's.
-    case close(RouteID)
-    /// Send a step of CPace to the desktop's alias, as it is: nobody has a key to seal it with yet.
-    case sendExchange(PairingExchange, to: PeerID, over: RouteID)
-    /// Send the ack, in a seal if so asked.
-    case sendAck(PairAck, to: PeerID, sealed: Bool, over: RouteID)
-    /// Call `timedOut` in so many milliseconds; replaces the timer before it.
-    case startTimer(after: UInt64)
-    case stopTimer
-    /// Write it to the store, then say `stored` or `storeFailed`.
-    case store(PairedDesktop)
-    /// Tell the host.
-    case report(DeviceTypedCodeState)
+    var outcome: Result<JSONValue, PairingFailure>? {
+        switch self {
+        case .entering, .submitting, .waiting: nil
+        case .success(let desktop): .success(.object(desktop.json))
+        case .failed(let failure): .failure(failure)
+        }
+    }
 }

@@ -38,24 +38,25 @@ struct DeviceTypedCodeAttempt: Sendable {
     var reported: DeviceTypedCodeState { hasSent ? .waiting(code) : .submitting(code) }
 
     /// What is to be sent, now or again.
-    func frame(at now: EpochMilliseconds) -> DeviceTypedCodeAction {
+    func frame(at now: EpochMilliseconds) -> PairingStep<PairedDesktop> {
         let did = identity.did
         switch stage {
         case .plain:
             let ack = PairAck(
                 code: code.nameplate, mobileDID: did, deviceInfo: identity.deviceInfo, timestamp: now)
-            return .sendAck(ack, to: code.alias, sealed: false, over: route.id)
+            return .send(.ack(ack), to: code.alias, sealed: false, .over(route.id))
         case .share(let run):
             let step = PairingExchange.Step.deviceShare(did: did, share: run.share)
-            return .sendExchange(
-                PairingExchange(sid: run.sid, step: step, versions: versions), to: code.alias, over: route.id)
+            let exchange = PairingExchange(sid: run.sid, step: step, versions: versions)
+            return .send(.exchange(exchange), to: code.alias, sealed: false, .over(route.id))
         case .confirm(let key, let sid, _):
             let step = PairingExchange.Step.deviceConfirm(key.confirmation(of: .device))
-            return .sendExchange(PairingExchange(sid: sid, step: step), to: code.alias, over: route.id)
+            let exchange = PairingExchange(sid: sid, step: step)
+            return .send(.exchange(exchange), to: code.alias, sealed: false, .over(route.id))
         case .ack(let bond):
             var ack = bond.ack(of: identity.deviceInfo, at: now)
             ack.versions = versions
-            return .sendAck(ack, to: bond.desktop, sealed: true, over: route.id)
+            return .send(.ack(ack), to: bond.desktop, sealed: true, .over(route.id))
         }
     }
 

@@ -79,7 +79,7 @@ extension DeviceTypedCodeStateMachine {
         _ text: String, identity: PairingIdentity?, over route: PairingRoute?, legacy: LegacyPairing = .qr,
         versions: SealVersions? = .own,
         using generator: inout some RandomNumberGenerator
-    ) -> [DeviceTypedCodeAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         let code: PairingTypedCode
         do throws(PairingFailure) { code = try PairingTypedCode(parsing: text) } catch { return end(error) }
         switch state {
@@ -109,12 +109,12 @@ extension DeviceTypedCodeStateMachine {
             code: code, identity: identity, route: route, versions: versions, stage: stage,
             waitsLeft: isPlain ? 1 : Int(Self.waitTime / Self.repeatTime), breaksLeft: isPlain ? 2 : 8)
         state = .trying(attempt)
-        return released + [.report(.submitting(code)), .startTimer(after: Self.connectTime), .open(route)]
+        return released + [.report(.deviceCode(.submitting(code))), .startTimer(after: Self.connectTime), .open(route)]
     }
 
     /// Ends the code that is under way; `.timeout` where the host's time has run out. Too late once the desktop is being
     /// stored.
-    package mutating func cancel(_ reason: PairingReason = .cancelled) -> [DeviceTypedCodeAction] {
+    package mutating func cancel(_ reason: PairingReason = .cancelled) -> [PairingStep<PairedDesktop>] {
         switch state {
         case .trying, .suspended: end(PairingFailure(reason))
         case .entering, .storing, .success, .failed: []
@@ -122,7 +122,7 @@ extension DeviceTypedCodeStateMachine {
     }
 
     /// The process goes to sleep: the connection is given back.
-    package mutating func suspended(now: EpochMilliseconds) -> [DeviceTypedCodeAction] {
+    package mutating func suspended(now: EpochMilliseconds) -> [PairingStep<PairedDesktop>] {
         guard case .trying(var attempt) = state else { return [] }
         let released = release()
         attempt.isOnline = false
@@ -131,7 +131,7 @@ extension DeviceTypedCodeStateMachine {
     }
 
     /// It is back: what was sent last is sent again, if the desktop can still be showing its code.
-    package mutating func resumed(now: EpochMilliseconds) -> [DeviceTypedCodeAction] {
+    package mutating func resumed(now: EpochMilliseconds) -> [PairingStep<PairedDesktop>] {
         guard case .suspended(let attempt, let since) = state else { return [] }
         guard now < since.later(by: DesktopPairingOffer.lifetime) else { return end(PairingFailure(.expired)) }
         state = .trying(attempt)
@@ -143,7 +143,7 @@ extension DeviceTypedCodeStateMachine {
 
 extension DeviceTypedCodeStateMachine {
     /// We are registered there.
-    package mutating func routeOnline(_ route: RouteID, now: EpochMilliseconds) -> [DeviceTypedCodeAction] {
+    package mutating func routeOnline(_ route: RouteID, now: EpochMilliseconds) -> [PairingStep<PairedDesktop>] {
         guard case .trying(var attempt) = state, attempt.route.id == route, !attempt.isOnline else { return [] }
         attempt.isOnline = true
         return send(attempt, now: now)
@@ -153,7 +153,7 @@ extension DeviceTypedCodeStateMachine {
     /// none. `detail` says why, for people.
     package mutating func routeFailed(
         _ route: RouteID, detail: String?, isFinal: Bool = false
-    ) -> [DeviceTypedCodeAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         guard case .trying(var attempt) = state, attempt.route.id == route else { return [] }
         let wasOnline = attempt.isOnline
         guard !isFinal, !wasOnline || attempt.breaksLeft > 0 else {
@@ -167,7 +167,7 @@ extension DeviceTypedCodeStateMachine {
     }
 
     /// The relay says that this peer is not there.
-    package mutating func peerOffline(_ peer: PeerID, over route: RouteID) -> [DeviceTypedCodeAction] {
+    package mutating func peerOffline(_ peer: PeerID, over route: RouteID) -> [PairingStep<PairedDesktop>] {
         guard case .trying(var attempt) = state, attempt.route.id == route, attempt.hasSent, attempt.target == peer
         else { return [] }
         switch attempt.stage {
@@ -182,13 +182,13 @@ extension DeviceTypedCodeStateMachine {
     }
 
     /// The relay has refused something; what we sent, as far as we can tell.
-    package mutating func relayRefused(over route: RouteID, detail: String?) -> [DeviceTypedCodeAction] {
+    package mutating func relayRefused(over route: RouteID, detail: String?) -> [PairingStep<PairedDesktop>] {
         guard case .trying(let attempt) = state, attempt.route.id == route, attempt.hasSent else { return [] }
         return end(PairingFailure(.relayUnreachable, detail: detail))
     }
 
     /// The time of the last `startTimer` is over.
-    package mutating func timedOut(now: EpochMilliseconds) -> [DeviceTypedCodeAction] {
+    package mutating func timedOut(now: EpochMilliseconds) -> [PairingStep<PairedDesktop>] {
         guard case .trying(var attempt) = state else { return [] }
         guard attempt.isOnline else {
             return end(PairingFailure(.relayUnreachable, detail: attempt.detail ?? "no answer in time"))
@@ -200,14 +200,16 @@ extension DeviceTypedCodeStateMachine {
 
     private mutating func send(
         _ attempt: DeviceTypedCodeAttempt, now: EpochMilliseconds
-    ) -> [DeviceTypedCodeAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         var attempt = attempt
         let isFirst = !attempt.hasSent
         attempt.hasSent = true
         state = .trying(attempt)
         let wait: UInt64
         if case .plain = attempt.stage { wait = Self.waitTime } else { wait = Self.repeatTime }
-        return (isFirst ? [.report(.waiting(attempt.code))] : []) + [.startTimer(after: wait), attempt.frame(at: now)]
+        return (isFirst ? [.report(.deviceCode(.waiting(attempt.code)))] : []) + [
+            .startTimer(after: wait), attempt.frame(at: now),
+        ]
     }
 }
 
@@ -215,7 +217,7 @@ extension DeviceTypedCodeStateMachine {
 
 extension DeviceTypedCodeStateMachine {
     /// Something of a peer came: any payload and any routed frame.
-    package mutating func received(_ frame: PairingFrame, now: EpochMilliseconds) -> [DeviceTypedCodeAction] {
+    package mutating func received(_ frame: PairingFrame, now: EpochMilliseconds) -> [PairingStep<PairedDesktop>] {
         guard case .trying(let attempt) = state, attempt.hasSent else { return [] }
         switch attempt.stage {
         case .plain: return receivedPlain(frame, attempt, now: now)
@@ -227,7 +229,7 @@ extension DeviceTypedCodeStateMachine {
     /// Whichever desktop has taken the ack says so with its ICE servers; its relay says which one that is.
     private mutating func receivedPlain(
         _ frame: PairingFrame, _ attempt: DeviceTypedCodeAttempt, now: EpochMilliseconds
-    ) -> [DeviceTypedCodeAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         guard frame.type == ICEConfig.type || frame.type == PairingReject.type else { return [] }
         guard frame.delivery == .live else {
             dropped.stored &+= 1
@@ -256,7 +258,7 @@ extension DeviceTypedCodeStateMachine {
     /// The alias answers, on the live connection: the steps of CPace, or that the code is a wrong one.
     private mutating func receivedStep(
         _ frame: PairingFrame, _ attempt: DeviceTypedCodeAttempt, now: EpochMilliseconds
-    ) -> [DeviceTypedCodeAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         guard frame.from == attempt.code.alias else { return [] }
         guard frame.delivery == .live else {
             dropped.stored &+= 1
@@ -302,7 +304,7 @@ extension DeviceTypedCodeStateMachine {
 
     private mutating func receivedSealed(
         _ frame: PairingFrame, _ attempt: DeviceTypedCodeAttempt, _ bond: PairingBond, now: EpochMilliseconds
-    ) -> [DeviceTypedCodeAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         guard frame.from == bond.desktop, frame.type == PairingConfirmation.type || frame.type == PairingReject.type
         else { return [] }
         guard frame.isSealed else {
@@ -334,26 +336,26 @@ extension DeviceTypedCodeStateMachine {
 
 extension DeviceTypedCodeStateMachine {
     /// The desktop is in the store, as given.
-    package mutating func stored(_ desktop: PairedDesktop) -> [DeviceTypedCodeAction] {
+    package mutating func stored(_ desktop: PairedDesktop) -> [PairingStep<PairedDesktop>] {
         guard case .storing(let storing, _) = state, storing.id == desktop.id else { return [] }
         state = .success(desktop)
-        return [.report(.success(desktop))]
+        return [.report(.deviceCode(.success(desktop)))]
     }
 
-    package mutating func storeFailed(_ id: PeerID, detail: String?) -> [DeviceTypedCodeAction] {
+    package mutating func storeFailed(_ id: PeerID, detail: String?) -> [PairingStep<PairedDesktop>] {
         guard case .storing(let storing, _) = state, storing.id == id else { return [] }
         return end(PairingFailure(.storeFailed, detail: detail))
     }
 
     private mutating func store(
         _ desktop: PairedDesktop, _ attempt: DeviceTypedCodeAttempt
-    ) -> [DeviceTypedCodeAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         state = .storing(desktop, attempt)
         return [.stopTimer, .store(desktop)]
     }
 
     /// What the code holds, if anything, is not needed by it any more.
-    private func release() -> [DeviceTypedCodeAction] {
+    private func release() -> [PairingStep<PairedDesktop>] {
         switch state {
         case .trying(let attempt): [.stopTimer, .close(attempt.route.id)]
         case .storing(_, let attempt): [.close(attempt.route.id)]
@@ -361,9 +363,9 @@ extension DeviceTypedCodeStateMachine {
         }
     }
 
-    private mutating func end(_ failure: PairingFailure) -> [DeviceTypedCodeAction] {
+    private mutating func end(_ failure: PairingFailure) -> [PairingStep<PairedDesktop>] {
         let released = release()
         state = .failed(failure)
-        return released + [.report(.failed(failure))]
+        return released + [.report(.deviceCode(.failed(failure)))]
     }
 }

@@ -15,20 +15,6 @@ import Wire
 final class DesktopPairing {
     typealias Flows = PairingCoordinator<PairedDevice>
 
-    indirect enum Output {
-        /// Write it to the store, then say ``stored(_:_:accept:)``.
-        case store(PairingRecord<PairedDevice>)
-        /// The device believes it is paired, but is not.
-        case withdraw(PeerID)
-        /// What came of a device while its pairing was being stored.
-        case receiveAgain(PeerMessage, over: RouteID)
-        /// `pairing.changed`
-        case report(JSONObject)
-        case malformedFrame(SignallingFrameError, over: RouteID)
-        /// Something came in the name of a revoked key.
-        case revokedFrame
-    }
-
     /// The state of the desktop's relays, as pairing needs it.
     struct Relays {
         var isOnline = false
@@ -56,32 +42,42 @@ final class DesktopPairing {
         }
     }
 
-    /// Gives how many relays have taken it.
-    typealias Send = @EventLoop (PairingMessage) -> Int
-
-    private let identity: PairingIdentity
-    private let options: DesktopOptions
-    private let devices: DeviceBook
     let flows: Flows
+    private let context: DesktopContext
+    private let devices: DeviceBook
+    private let store: DeviceStore
+    private let host: HostReports
+    private let routes: Routes
+    private let channel: PeerChannel
     private let alias: TypedCodeAlias
-    private let send: Send
-    private let isRevoked: @EventLoop (PeerID) -> Bool
-    private let output: @EventLoop (Output) -> Void
+    private let paired: @EventLoop (PairedDevice) -> Void
+    private let withdraw: @EventLoop (PeerID) -> Void
+    private let received: @EventLoop (PeerMessage, RouteID) -> Void
     private var relays = Relays()
 
+    /// - Parameters:
+    ///   - paired: the pairing is in the store.
+    ///   - withdraw: the device believes it is paired, but is not.
+    ///   - received: what came of a device while its pairing was being stored.
     init(
-        as identity: PairingIdentity, _ options: DesktopOptions, devices: DeviceBook, links: RelayLinkMaker,
-        send: @escaping Send, isRevoked: @escaping @EventLoop (PeerID) -> Bool,
-        output: @escaping @EventLoop (Output) -> Void
+        _ context: DesktopContext, _ devices: DeviceBook, _ store: DeviceStore, _ host: HostReports, _ routes: Routes,
+        _ channel: PeerChannel, paired: @escaping @EventLoop (PairedDevice) -> Void,
+        withdraw: @escaping @EventLoop (PeerID) -> Void,
+        received: @escaping @EventLoop (PeerMessage, RouteID) -> Void
     ) {
-        (self.identity, self.options, self.devices, self.send, self.output) = (identity, options, devices, send, output)
-        self.isRevoked = isRevoked
+        (self.context, self.devices, self.store, self.host) = (context, devices, store, host)
+        (self.routes, self.channel) = (routes, channel)
+        (self.paired, self.withdraw, self.received) = (paired, withdraw, received)
         // In the order in which they are offered a frame; the code in an ack says which one it belongs to.
-        flows = Flows([DesktopScanStateMachine(), DesktopTypedCodeStateMachine(), DesktopOfferStateMachine()])
-        alias = TypedCodeAlias(links)
-        flows.handler = { [weak self] event in self?.carryOut(event) }
+        flows = Flows(
+            [DesktopScanStateMachine(), DesktopTypedCodeStateMachine(), DesktopOfferStateMachine()], routes, channel)
+        alias = TypedCodeAlias(context.links)
+        flows.role = self
         flows.timeoutError = { [weak self] flow in self?.timeout(of: flow) ?? .closed }
     }
+
+    private var identity: PairingIdentity { context.identity }
+    private var options: DesktopOptions { context.options }
 
     // MARK: The host
 
@@ -98,9 +94,8 @@ final class DesktopPairing {
     }
 
     /// `then` gets the device that shows the code; the rest is reported.
-    ///
     func scan(_ text: String, _ then: Then) {
-        if let offer = try? DevicePairingOffer(parsing: text, now: .now), isRevoked(offer.did) {
+        if let offer = try? DevicePairingOffer(parsing: text, now: .now), channel.isRevoked(offer.did) {
             return then(.failure(.revokedKey))
         }
         let securePeers = Set(devices.all.lazy.filter(\.isSecure).map(\.did))
@@ -144,7 +139,9 @@ final class DesktopPairing {
     func isAwaited(_ flow: PairingFlow) -> Bool { flows.isAwaited(flow) }
 
     /// Whether a flow may wait for a sealed frame from this peer, which has no encrypted pairing.
-    func mayPair(_ peer: PeerID) -> Bool { isTelling(peer) || offering.isActive || coding.isActive }
+    func mayPair(_ peer: PeerID) -> Bool {
+        flows.isActive && (isTelling(peer) || offering.isActive || coding.isActive)
+    }
 
     /// Whether the device is being told that its code was scanned. It may be paired there before it is here, so nothing
     /// that it says now means that it has missed an unpairing.
@@ -180,19 +177,6 @@ final class DesktopPairing {
     func suspend() { alias.suspend() }
     func resume() { alias.resume() }
     func networkChanged() { alias.networkChanged() }
-
-    // MARK: The store
-
-    /// A pairing was stored, or was not.
-    ///
-    /// - Parameter accept: called first, if the pairing was stored and has not ended in the meantime.
-    func stored(
-        _ record: PairingRecord<PairedDevice>, _ result: Result<PairedDevice, StoreError>,
-        accept: @EventLoop (PairedDevice, SealMark?) -> Void
-    ) {
-        flows.stored(record, result, accept: accept)
-        serve()
-    }
 
     /// The device was unpaired.
     func removed(_ peer: PeerID) { flows.removed(peer) }
@@ -247,30 +231,7 @@ final class DesktopPairing {
         return HostError(.offline, "no relay registered the desktop in time\(problem)")
     }
 
-    // MARK: Acting
-
-    private func carryOut(_ event: PairingEvent<PairedDevice>) {
-        switch event {
-        // Only devices hold links for a pairing, and greet.
-        case .hold, .connect, .sendHello: break
-        case .send(let message): flows.sent(message, relays: sent(message))
-        case .sendICEConfig(let peer, let route):
-            // There are none: a ChainlessChain phone treats the frame itself as confirmation.
-            let config = ICEConfig(pcPeerID: identity.did, iceServersJSON: "[]", timestamp: .now)
-            _ = send(PairingMessage(.offer, config.json, to: peer, isSealed: false, .lastHeard(route)))
-        case .openAlias(let id): openAlias(id)
-        case .closeAlias: alias.close()
-        case .withdraw(let peer): output(.withdraw(peer))
-        case .store(let record): output(.store(record))
-        case .receiveAgain(let message, let route): output(.receiveAgain(message, over: route))
-        case .report(let data): output(.report(data))
-        }
-    }
-
-    private func sent(_ message: PairingMessage) -> Int {
-        guard message.path == .alias else { return send(message) }
-        return alias.send(message.payload, to: message.peer) ? 1 : 0
-    }
+    // MARK: The alias
 
     private func openAlias(_ id: PeerID) {
         do throws(HostError) {
@@ -305,14 +266,14 @@ final class DesktopPairing {
         case .stateChanged(.connecting), .stateChanged(.registering), .peerOffline, .peerStatus, .absenceReporting,
             .senderNaming, .refused:
             break
-        case .malformed(let error): output(.malformedFrame(error, over: route))
+        case .malformed(let error): host.dropped(frame: error, from: routes.address(of: route))
         }
     }
 
     private func receivedAtAlias(
         _ payload: JSONValue, from peer: PeerID, isSealed: Bool, _ delivery: SignallingDelivery, over route: RouteID
     ) {
-        if isRevoked(peer) { return output(.revokedFrame) }
+        if channel.isRevoked(peer) { return channel.countRevoked() }
         let frame = PairingFrame(
             reading: payload, from: peer, isSealed: isSealed, isOfSecurePeer: devices.isSecure(peer),
             delivery: delivery)
@@ -328,8 +289,36 @@ final class DesktopPairing {
     }
 }
 
-extension DesktopTypedCodeAction {
-    fileprivate var isAck: Bool { if case .report(.acked) = self { true } else { false } }
+extension DesktopPairing: PairingRole {
+    func perform(_ step: PairingStep<PairedDevice>) {
+        switch step {
+        case .report(let state): host.post(.pairingChanged, state.data)
+        case .send(let content, let peer, _, _): alias.send(content.json, to: peer)
+        case .openAlias(let id): openAlias(id)
+        case .closeAlias: alias.close()
+        case .withdraw(let peer): withdraw(peer)
+        // The coordinator's, or a device's.
+        case .open, .close, .sendHello, .startTimer, .stopTimer, .store: break
+        }
+    }
+
+    func store(_ record: PairingRecord<PairedDevice>) {
+        store.pair(record) { [self] result in
+            flows.stored(record, result) { device, mark in
+                if device.isSecure { channel.keep(device.did, since: mark, presharedKey: record.presharedKey) }
+                paired(device)
+                if let route = record.route { routes.heard(device.did, over: route, isLive: false) }
+            }
+            serve()
+            if devices.contains(record.peer.did) { host.devices(devices.json) }
+        }
+    }
+
+    func receive(_ message: PeerMessage, over route: RouteID) { received(message, route) }
+}
+
+extension PairingStep {
+    fileprivate var isAck: Bool { if case .report(.desktopCode(.acked)) = self { true } else { false } }
 }
 
 extension DesktopScanState {

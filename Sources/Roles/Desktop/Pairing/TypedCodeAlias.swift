@@ -40,9 +40,7 @@ final class TypedCodeAlias {
         closing?.stop()
     }
 
-    func send(_ payload: JSONValue, to peer: PeerID) -> Bool {
-        link?.send(to: peer, payload: payload, sealed: false).isWritten == true
-    }
+    func send(_ payload: JSONValue, to peer: PeerID) { _ = link?.send(to: peer, payload: payload, sealed: false) }
 
     // The machine sleeps, and wakes, with its network.
     func suspend() { link?.suspend() }

@@ -55,20 +55,4 @@ struct PeerSender {
     func unpair(_ device: PeerID, over route: RouteID) -> Bool {
         channel.sendUnpair(to: device, over: routes.link(route)).isWritten
     }
-
-    /// Gives how many relays have taken it.
-    func send(_ message: PairingMessage) -> Int {
-        let links: [any RouteLink] =
-            switch message.path {
-            case .everywhere: routes.online.map(\.link)
-            case .over(let route): [routes.link(route)].compactMap(\.self)
-            case .lastHeard(let route): [routes.link(route, orBestOf: message.peer)].compactMap(\.self)
-            case .alias: []
-            }
-        return links.count { link in
-            channel.send(
-                message.payload, to: message.peer, sealed: message.isSealed, inSession: false, over: link
-            ).isWritten
-        }
-    }
 }

@@ -26,49 +26,41 @@ package enum DevicePairingFlow: String, Sendable, CaseIterable {
 /// The device's pairing flows (WirePairing, "Overview"), and the search for a relay by those that need one.
 @EventLoop
 final class DevicePairing {
-    enum Action {
-        /// These addresses are needed, and no others.
-        case hold([String])
-        /// Ask for a route that is held.
-        case connect(RouteID)
-        /// Send it, and tell the flows whether it was written.
-        case send(PairingMessage, over: RouteID)
-        case sendHello(to: PeerID, over: RouteID, PairingHello.Proof?)
-        /// The pairing is in the store; what the desktop has sealed before that mark is void. The route is the one
-        /// that it was last heard over.
-        case paired(PairedDesktop, SealMark?, PresharedKey?, over: RouteID?)
-        /// Something of a desktop that is stored now came while it was not.
-        case receiveAgain(PeerMessage, over: RouteID)
-    }
-
-    let flows = PairingCoordinator<PairedDesktop>([
-        DeviceScanStateMachine(), DeviceShowStateMachine(), DeviceTypedCodeStateMachine(),
-    ])
+    let flows: PairingCoordinator<PairedDesktop>
     /// How often each flow was ended. A flow that is still searching for its relay does not start after that.
     private var rounds: [DevicePairingFlow: UInt64] = [:]
     private var search: RelaySearch?
     private var isClosed = false
     private let context: DeviceContext
     private let book: DesktopBook
-    private let isRevoked: @EventLoop (PeerID) -> Bool
-    private let emit: @EventLoop (Action) -> Void
+    private let channel: PeerChannel
+    private let routes: Routes
+    /// What the device greets a desktop with, but for the proof.
+    private let hello: @EventLoop (PeerID) -> PairingHello
+    private let paired: @EventLoop (PairedDesktop, PairingRecord<PairedDesktop>, SealMark?) -> Void
+    private let received: @EventLoop (PeerMessage, RouteID) -> Void
 
+    /// - Parameters:
+    ///   - paired: the pairing is in the store; what the desktop has sealed before that mark is void.
+    ///   - received: a frame of a desktop that is stored now came while it was not.
     init(
-        _ context: DeviceContext, _ book: DesktopBook, isRevoked: @escaping @EventLoop (PeerID) -> Bool,
-        emit: @escaping @EventLoop (Action) -> Void
+        _ context: DeviceContext, _ book: DesktopBook, _ routes: Routes, _ channel: PeerChannel,
+        hello: @escaping @EventLoop (PeerID) -> PairingHello,
+        paired: @escaping @EventLoop (PairedDesktop, PairingRecord<PairedDesktop>, SealMark?) -> Void,
+        received: @escaping @EventLoop (PeerMessage, RouteID) -> Void
     ) {
-        self.context = context
-        self.book = book
-        self.isRevoked = isRevoked
-        self.emit = emit
-        flows.handler = { [weak self] event in self?.carryOut(event) }
+        (self.context, self.book, self.routes, self.channel) = (context, book, routes, channel)
+        (self.hello, self.paired, self.received) = (hello, paired, received)
+        flows = PairingCoordinator(
+            [DeviceScanStateMachine(), DeviceShowStateMachine(), DeviceTypedCodeStateMachine()], routes, channel)
+        flows.role = self
     }
 
     // MARK: The host
 
     func scan(_ text: String, timeout: CallTimeout, _ then: @escaping Then) {
         guard !isClosed else { return then(.failure(.closed)) }
-        if let offer = try? DesktopPairingOffer(parsing: text, now: .now), isRevoked(offer.pcPeerID) {
+        if let offer = try? DesktopPairingOffer(parsing: text, now: .now), channel.isRevoked(offer.pcPeerID) {
             return then(.failure(.revokedKey))
         }
         var machine = flows.machine(DeviceScanStateMachine.self)
@@ -156,34 +148,6 @@ final class DevicePairing {
         }
     }
 
-    // MARK: What the flows ask for
-
-    private func carryOut(_ event: PairingEvent<PairedDesktop>) {
-        switch event {
-        case .hold(let addresses): emit(.hold(addresses))
-        case .connect(let route): emit(.connect(route))
-        case .send(let message): if case .over(let route) = message.path { emit(.send(message, over: route)) }
-        case .sendHello(let peer, let route, let proof): emit(.sendHello(to: peer, over: route, proof))
-        case .store(let record): store(record)
-        case .receiveAgain(let message, let route): emit(.receiveAgain(message, over: route))
-        case .report(let data): context.channel.post(HostEvent(.pairingChanged, data: data))
-        case .sendICEConfig, .openAlias, .closeAlias, .withdraw: break  // a desktop's
-        }
-    }
-
-    private func store(_ record: PairingRecord<PairedDesktop>) {
-        context.store { (connection) throws(StoreError) in
-            try RevokedKeys(connection).check(record.peer.id, record.peer.pcPeerID)
-            try record.saveSeal(connection)
-            try PrekeyTable(connection).forget(record.peer.id)
-            return try PairedDesktops(connection).upsert(record.peer)
-        } then: { [self] result in
-            flows.stored(record, result) { [emit] stored, mark in
-                emit(.paired(stored, mark, record.presharedKey, over: record.route))
-            }
-        }
-    }
-
     // MARK: Relays
 
     /// - Parameter bus: the system bus; `nil` = nothing of the machine is followed.
@@ -227,6 +191,33 @@ final class DevicePairing {
             then(PairingRoute(isLAN ? .lan : .relay, url: url))
         }
     }
+}
+
+extension DevicePairing: PairingRole {
+    func perform(_ step: PairingStep<PairedDesktop>) {
+        switch step {
+        case .report(let state): context.channel.post(HostEvent(.pairingChanged, data: state.data))
+        case .sendHello(let peer, let route, let proof):
+            var hello = hello(peer)
+            hello.proof = proof
+            flows.send(hello.json, to: peer, sealed: true, over: routes.link(route))
+        // The coordinator's, or a desktop's.
+        case .open, .close, .send, .startTimer, .stopTimer, .store, .openAlias, .closeAlias, .withdraw: break
+        }
+    }
+
+    func store(_ record: PairingRecord<PairedDesktop>) {
+        context.store { (connection) throws(StoreError) in
+            try RevokedKeys(connection).check(record.peer.id, record.peer.pcPeerID)
+            try record.saveSeal(connection)
+            try PrekeyTable(connection).forget(record.peer.id)
+            return try PairedDesktops(connection).upsert(record.peer)
+        } then: { [self] result in
+            flows.stored(record, result) { [paired] stored, mark in paired(stored, record, mark) }
+        }
+    }
+
+    func receive(_ message: PeerMessage, over route: RouteID) { received(message, route) }
 }
 
 extension Result<HostReply, HostError> {

@@ -7,12 +7,13 @@ package protocol DevicePairingMachine: PairingMachine where Known == PairedDeskt
     /// What the report says about a route with an invalid URL.
     static var invalidURL: String { get }
 
-    mutating func cancel(_ reason: PairingReason) -> [Action]
-    mutating func stored(_ desktop: PairedDesktop) -> [Action]
-    mutating func storeFailed(_ id: PeerID, detail: String?) -> [Action]
-    mutating func routeOnline(_ route: RouteID, now: EpochMilliseconds) -> [Action]
+    mutating func stored(_ desktop: PairedDesktop) -> [PairingStep<PairedDesktop>]
+    mutating func storeFailed(_ id: PeerID, detail: String?) -> [PairingStep<PairedDesktop>]
+    mutating func routeOnline(_ route: RouteID, now: EpochMilliseconds) -> [PairingStep<PairedDesktop>]
     /// - Parameter isFinal: it won't come back.
-    mutating func routeFailed(_ route: RouteID, detail: String?, isFinal: Bool, now: EpochMilliseconds) -> [Action]
+    mutating func routeFailed(_ route: RouteID, detail: String?, isFinal: Bool, now: EpochMilliseconds) -> [PairingStep<
+        PairedDesktop
+    >]
 }
 
 extension DevicePairingMachine {
@@ -20,17 +21,17 @@ extension DevicePairingMachine {
 
     package var endsUnawaited: Bool { true }
 
-    package mutating func cancel(because reason: PairingReason) -> [Action] { cancel(reason) }
+    package mutating func stored(_ desktop: PairedDesktop, now: EpochMilliseconds) -> [PairingStep<PairedDesktop>] {
+        stored(desktop)
+    }
 
-    package mutating func stored(_ desktop: PairedDesktop, now: EpochMilliseconds) -> [Action] { stored(desktop) }
-
-    package mutating func storeFailed(_ desktop: PairedDesktop, detail: String?) -> [Action] {
+    package mutating func storeFailed(_ desktop: PairedDesktop, detail: String?) -> [PairingStep<PairedDesktop>] {
         storeFailed(desktop.id, detail: detail)
     }
 
     package mutating func linkChanged(
         _ route: RouteID, _ state: LinkState, now: EpochMilliseconds
-    ) -> [Action] {
+    ) -> [PairingStep<PairedDesktop>] {
         guard holds(route) else { return [] }
         switch state {
         case .online: return routeOnline(route, now: now)
@@ -39,7 +40,7 @@ extension DevicePairingMachine {
         }
     }
 
-    package mutating func linkInvalid(_ route: RouteID, now: EpochMilliseconds) -> [Action] {
+    package mutating func linkInvalid(_ route: RouteID, now: EpochMilliseconds) -> [PairingStep<PairedDesktop>] {
         guard holds(route) else { return [] }
         return routeFailed(route, detail: Self.invalidURL, isFinal: true, now: now)
     }

@@ -1,34 +1,41 @@
 package import Hosting
 import Identity
-import Pairing
+package import JSON
+package import Pairing
 package import Sealing
 package import Signalling
 package import Store
 package import Transport
 package import Wire
 
-/// A role's pairing flows on the loop: performs what ``PairingFlows`` decides.
+/// A role's pairing flows on the loop: performs the steps of its machines, over the role's routes.
 ///
 /// ```swift
-/// let pairing = PairingCoordinator<PairedDesktop>([
-///     DeviceScanStateMachine(), DeviceShowStateMachine(), DeviceTypedCodeStateMachine(),
-/// ])
-/// pairing.handler = { [weak self] event in self?.carryOut(event) }
+/// let pairing = PairingCoordinator<PairedDesktop>(
+///     [DeviceScanStateMachine(), DeviceShowStateMachine(), DeviceTypedCodeStateMachine()], routes, channel)
+/// pairing.role = self
 /// pairing.wait(for: .scan, timeout, then)
 /// pairing.change(DeviceScanStateMachine.self) { $0.scan(text, identity: …, now: .now) }
 /// ```
 @EventLoop
 package final class PairingCoordinator<Known: PairedPeer> {
-    package var handler: (@EventLoop (PairingEvent<Known>) -> Void)?
+    package weak var role: (any PairingRole<Known>)?
     /// The error for waiters whose deadline has passed.
     package var timeoutError: @EventLoop (PairingFlow) -> HostError = { _ in HostError(PairingFailure(.timeout)) }
 
+    private let routes: Routes
+    private let channel: PeerChannel
     private var flows: PairingFlows<Known>
     private var timers: [PairingFlow: LoopTimer] = [:]
     private lazy var waitTimer = LoopTimer { [weak self] in self?.expire() }
 
     /// - Parameter machines: in the order in which they receive frames.
-    package nonisolated init(_ machines: sending [any PairingMachine<Known>]) { flows = PairingFlows(machines) }
+    package nonisolated init(
+        _ machines: sending [any PairingMachine<Known>], _ routes: Routes, _ channel: PeerChannel
+    ) {
+        flows = PairingFlows(machines)
+        (self.routes, self.channel) = (routes, channel)
+    }
 
     // MARK: Queries
 
@@ -45,14 +52,14 @@ package final class PairingCoordinator<Known: PairedPeer> {
 
     // MARK: The host
 
-    /// Passes an event to one machine, such as a scanned code. Returns whether it caused any action.
+    /// Passes an event to one machine, such as a scanned code. Returns whether it caused any step.
     @discardableResult
     package func change<Machine: PairingMachine>(
-        _ type: Machine.Type, _ event: (inout Machine) -> [Machine.Action]
+        _ type: Machine.Type, _ event: (inout Machine) -> [PairingStep<Known>]
     ) -> Bool where Machine.Known == Known {
-        let actions = flows.change(type, event)
-        perform(actions)
-        return !actions.isEmpty
+        let steps = flows.change(type, event)
+        perform(steps)
+        return !steps.isEmpty
     }
 
     /// An offer and whatever waits for an answer end by this: a wall clock that is set for a moment ends none of them.
@@ -72,16 +79,17 @@ package final class PairingCoordinator<Known: PairedPeer> {
 
     /// Completes a flow's waiters.
     package func finish(_ flow: PairingFlow, _ outcome: Result<HostReply, HostError>) {
-        perform(flows.finish(flow, outcome))
+        for then in flows.takeWaiters(flow) { then(outcome) }
+        arm()
     }
 
     /// - Parameter flow: `nil` = all of them.
     package func cancel(_ flow: PairingFlow? = nil, because reason: PairingReason = .cancelled) {
-        perform(flows.cancel(flow, because: reason, now: now))
+        perform(flows.cancel(flow, because: reason))
     }
 
     /// A person's answer to the peer that a flow has reported; `nil` = the only flow that asks. `then` is called before
-    /// any action is performed.
+    /// any step is performed.
     package func answer(_ flow: PairingFlow?, accept: Bool, _ then: Then) {
         switch flows.answer(flow, accept: accept, now: now) {
         case .nothingWaits:
@@ -89,9 +97,9 @@ package final class PairingCoordinator<Known: PairedPeer> {
         case .ambiguous(let asking):
             let names = asking.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
             then(.failure(HostError(.invalid, "several flows wait for confirmation; pass one of \(names)")))
-        case .taken(let actions):
+        case .taken(let steps):
             then(.success(.done))
-            perform(actions)
+            perform(steps)
         }
     }
 
@@ -104,16 +112,7 @@ package final class PairingCoordinator<Known: PairedPeer> {
         waitTimer.stop()
     }
 
-    // MARK: Links and frames
-
-    /// The state of a requested route.
-    package func connected(_ route: RouteID, _ opening: Routes.Opening) {
-        switch opening {
-        case .online: linkChanged(route, .online)
-        case .connecting: break
-        case .invalid: perform(flows.linkInvalid(route, now: now))
-        }
-    }
+    // MARK: Routes and frames
 
     package func linkChanged(_ route: RouteID, _ state: LinkState) {
         perform(flows.linkChanged(route, state, now: now))
@@ -127,10 +126,6 @@ package final class PairingCoordinator<Known: PairedPeer> {
         perform(flows.relayRefused(detail, over: route, now: now))
     }
 
-    package func sent(_ message: PairingMessage, relays: Int) {
-        perform(flows.sent(message, relays: relays, now: now))
-    }
-
     /// Holds a frame whose sender's pairing is being stored. `false` = it isn't: process the frame now.
     package func hold(_ message: PeerMessage, over route: RouteID) -> Bool { flows.hold(message, over: route) }
 
@@ -142,9 +137,9 @@ package final class PairingCoordinator<Known: PairedPeer> {
         _ frame: Incoming, isOfSecurePeer: Bool, isRecorded: Bool = false, over route: RouteID
     ) -> Bool {
         var isTaken = false
-        let actions = flows.received(
+        let steps = flows.received(
             frame, isOfSecurePeer: isOfSecurePeer, isRecorded: isRecorded, over: route, isTaken: &isTaken, now: now)
-        if !actions.isEmpty { perform(actions) }
+        if !steps.isEmpty { perform(steps) }
         return isTaken
     }
 
@@ -162,12 +157,13 @@ package final class PairingCoordinator<Known: PairedPeer> {
         accept: @EventLoop (Known, SealMark?) -> Void
     ) {
         let isVoid = flows.isVoid(record)
-        var actions = flows.stored(record, result, now: now)
+        let (steps, held) = flows.stored(record, result, now: now)
         // Until the hello that proves the code the desktop takes the device for a stranger, and drops what it says.
-        perform(actions.filter(\.isGreeting))
-        actions.removeAll(where: \.isGreeting)
+        perform(steps.filter(\.step.isGreeting))
         if case .success(let stored) = result, !isVoid { accept(stored, record.marks.newest) }
-        perform(actions)
+        perform(steps.filter { !$0.step.isGreeting })
+        routes.hold(flows.heldAddresses)
+        for frame in held { role?.receive(frame.message, over: frame.route) }
     }
 
     /// The peer was unpaired.
@@ -176,25 +172,64 @@ package final class PairingCoordinator<Known: PairedPeer> {
     /// All peers were unpaired, including those being stored for the first time.
     package func removedAll(_ peers: [PeerID]) { flows.removedAll(peers) }
 
-    // MARK: Performing actions
+    // MARK: Steps
 
-    private func perform(_ actions: [PairingFlows<Known>.Action]) {
-        for action in actions {
-            switch action {
-            case .startTimer(let flow, let delay): timer(flow).start(after: delay)
-            case .stopTimer(let flow): timers[flow]?.stop()
-            case .tell(let waiting, let outcome): for then in waiting { then(outcome) }
-            case .emit(let event): handler?(event)
+    private func perform(_ steps: PairingFlows<Known>.Steps) {
+        for (flow, step) in steps { perform(step, of: flow) }
+        arm()
+    }
+
+    private func perform(_ step: PairingStep<Known>, of flow: PairingFlow) {
+        switch step {
+        case .startTimer(let delay): timer(flow).start(after: delay)
+        case .stopTimer: timers[flow]?.stop()
+        case .open(let route):
+            routes.hold(flows.heldAddresses)
+            opened(route.id, routes.connect(route.id))
+        case .close: routes.hold(flows.heldAddresses)
+        case .send(_, to: _, sealed: _, .alias), .sendHello, .openAlias, .closeAlias, .withdraw: role?.perform(step)
+        case .send(let content, let peer, let isSealed, let path):
+            let count = links(path, to: peer).count {
+                send(content.json, to: peer, sealed: isSealed, over: $0).isWritten
+            }
+            perform(flows.sent(flow, path, routes: count, now: now))
+        case .store(let peer): role?.store(flows.begin(peer, of: flow))
+        case .report(let state):
+            role?.perform(step)
+            if let outcome = state.outcome {
+                finish(flow, outcome.map { $0.serialized() }.mapError { HostError($0) })
             }
         }
-        arm()
+    }
+
+    /// Outside any session: the receiver may have lost its state.
+    @discardableResult
+    package func send(_ payload: JSONValue, to peer: PeerID, sealed: Bool, over link: (any RouteLink)?) -> Sent {
+        channel.send(payload, to: peer, sealed: sealed, inSession: false, over: link)
+    }
+
+    private func links(_ path: PairingPath, to peer: PeerID) -> [any RouteLink] {
+        switch path {
+        case .over(let route): [routes.link(route)].compactMap(\.self)
+        case .lastHeard(let route): [routes.link(route, orBestOf: peer)].compactMap(\.self)
+        case .everywhere: routes.online.map(\.link)
+        case .alias: []
+        }
+    }
+
+    private func opened(_ route: RouteID, _ opening: Routes.Opening) {
+        switch opening {
+        case .online: linkChanged(route, .online)
+        case .connecting: break
+        case .invalid: perform(flows.linkInvalid(route, now: now))
+        }
     }
 
     private func timer(_ flow: PairingFlow) -> LoopTimer {
         if let timer = timers[flow] { return timer }
         let timer = LoopTimer { [weak self] in
             guard let self else { return }
-            perform(flows.timerFired(flow, now: now))
+            perform(flows.timedOut(flow, now: now))
         }
         timers[flow] = timer
         return timer
@@ -203,7 +238,16 @@ package final class PairingCoordinator<Known: PairedPeer> {
     private func arm() { waitTimer.start(at: flows.nextDeadline) }
 
     private func expire() {
-        let errors = timeoutError
-        perform(flows.expire(at: EventLoop.now, now: now) { errors($0) })
+        let (ends, expired) = flows.expire(at: EventLoop.now, now: now)
+        perform(ends)
+        for (flow, waiters) in expired {
+            let error = timeoutError(flow)
+            for then in waiters { then(.failure(error)) }
+        }
+        arm()
     }
+}
+
+extension PairingStep {
+    fileprivate var isGreeting: Bool { if case .sendHello = self { true } else { false } }
 }

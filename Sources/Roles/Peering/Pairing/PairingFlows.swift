@@ -1,6 +1,6 @@
 package import Hosting
 import JSON
-import Pairing
+package import Pairing
 import Sealing
 package import Signalling
 package import Store
@@ -8,22 +8,15 @@ package import Wire
 
 /// A role's pairing flows, their waiters, and the frames that arrive while a pairing is being stored.
 ///
-/// Pure: each event returns the actions to perform, in order. The next event may come while they are performed. `now` is
+/// Pure: each event returns the steps to perform, in order. The next event may come while they are performed. `now` is
 /// the wall clock, `moment` the loop's time, both in milliseconds.
 package struct PairingFlows<Known: PairedPeer> {
-    package indirect enum Action: Sendable {
-        /// Call ``timerFired(_:now:)`` in so many milliseconds; replaces that flow's timer before it.
-        case startTimer(PairingFlow, after: UInt64)
-        case stopTimer(PairingFlow)
-        case tell([Then], Result<HostReply, HostError>)
-        case emit(PairingEvent<Known>)
-
-        var isGreeting: Bool { if case .emit(.sendHello) = self { true } else { false } }
-    }
+    /// What machines ask for, each by its flow.
+    package typealias Steps = [(flow: PairingFlow, step: PairingStep<Known>)]
 
     /// The result of a person's answer.
     package enum Answered {
-        case taken([Action])
+        case taken(Steps)
         case nothingWaits
         /// More than one flow is asking.
         case ambiguous([PairingFlow])
@@ -40,6 +33,8 @@ package struct PairingFlows<Known: PairedPeer> {
     /// In the order in which they receive frames.
     private var flows: [Flow]
     private var candidates = PeerBook<NamedPeer, PairingCandidate>()
+    /// Whether a pairing is under way, so that an unpaired peer may send sealed frames.
+    package private(set) var isActive = false
 
     package init(_ machines: [any PairingMachine<Known>]) {
         flows = machines.map { Flow(machine: $0, name: type(of: $0).flow) }
@@ -49,8 +44,6 @@ package struct PairingFlows<Known: PairedPeer> {
 // MARK: Queries
 
 extension PairingFlows {
-    /// Whether a pairing is under way, so that an unpaired peer may send sealed frames.
-    package var isActive: Bool { flows.contains { $0.machine.isActive } }
     package var dropped: Int { flows.reduce(0) { $0 &+ $1.machine.dropped.total } }
     package var heldAddresses: [String] { flows.flatMap { $0.machine.heldRoutes.map(\.url) } }
     // In a generic type a key path is made anew on each use, by looking up types by name: 10 us.
@@ -79,13 +72,13 @@ extension PairingFlows {
 extension PairingFlows {
     /// Passes an event to one machine, such as a scanned code.
     package mutating func change<Machine: PairingMachine>(
-        _: Machine.Type, _ event: (inout Machine) -> [Machine.Action]
-    ) -> [Action] where Machine.Known == Known {
+        _: Machine.Type, _ event: (inout Machine) -> [PairingStep<Known>]
+    ) -> Steps where Machine.Known == Known {
         for index in flows.indices {
             guard var machine = flows[index].machine as? Machine else { continue }
-            let steps = event(&machine).map(Machine.step)
+            let steps = event(&machine)
             flows[index].machine = machine
-            return actions(steps, of: flows[index].name)
+            return changed(index, steps)
         }
         preconditionFailure("this role does not have this flow")
     }
@@ -105,36 +98,31 @@ extension PairingFlows {
         for index in flows.indices where flows[index].name == name { flows[index].waiters.add(until: moment, then) }
     }
 
-    /// Completes a flow's waiters.
-    package mutating func finish(_ name: PairingFlow, _ outcome: Result<HostReply, HostError>) -> [Action] {
-        for index in flows.indices where flows[index].name == name {
-            let waiting = flows[index].waiters.takeAll()
-            return waiting.isEmpty ? [] : [.tell(waiting, outcome)]
-        }
+    /// Those who wait for a flow, and are told its result now.
+    package mutating func takeWaiters(_ name: PairingFlow) -> [Then] {
+        for index in flows.indices where flows[index].name == name { return flows[index].waiters.takeAll() }
         return []
     }
 
-    /// Fails expired waiters. A flow that loses its last waiter may end; it does so before they are told.
+    /// Takes expired waiters. A flow that loses its last waiter may end; it does so before they are told.
     package mutating func expire(
-        at moment: UInt64, now: EpochMilliseconds, error: (PairingFlow) -> HostError
-    ) -> [Action] {
-        var ends: [Action] = []
-        var told: [Action] = []
+        at moment: UInt64, now: EpochMilliseconds
+    ) -> (ends: Steps, expired: [(flow: PairingFlow, waiters: [Then])]) {
+        var ends: Steps = []
+        var all: [(flow: PairingFlow, waiters: [Then])] = []
         for index in flows.indices {
             let expired = flows[index].waiters.takeExpired(now: moment)
             guard !expired.isEmpty else { continue }
-            told.append(.tell(expired, .failure(error(flows[index].name))))
+            all.append((flows[index].name, expired))
             guard flows[index].waiters.isEmpty, flows[index].machine.endsUnawaited else { continue }
-            ends += run(index, .cancel(.timeout), now: now)
+            ends += changed(index, flows[index].machine.cancel(.timeout))
         }
-        return ends + told
+        return (ends, all)
     }
 
     /// - Parameter name: `nil` = all of them.
-    package mutating func cancel(
-        _ name: PairingFlow?, because reason: PairingReason, now: EpochMilliseconds
-    ) -> [Action] {
-        each(name, .cancel(reason), now: now)
+    package mutating func cancel(_ name: PairingFlow?, because reason: PairingReason) -> Steps {
+        each(name) { $0.cancel(reason) }
     }
 
     /// A person's answer to the peer that a flow has reported; `nil` = the only flow that asks.
@@ -144,46 +132,45 @@ extension PairingFlows {
         guard let name = name ?? asking.first, let index = flows.firstIndex(where: { $0.name == name }) else {
             return .nothingWaits
         }
-        guard let steps = Self.answer(&flows[index].machine, accept: accept, now: now) else { return .nothingWaits }
-        return .taken(actions(steps, of: name))
+        switch flows[index].machine.answer(accept: accept, now: now) {
+        case .taken(let steps): return .taken(changed(index, steps))
+        case .nothingWaits: return .nothingWaits
+        }
     }
 
-    package mutating func suspend(now: EpochMilliseconds) -> [Action] {
-        each(nil, .suspended, now: now)
-    }
+    package mutating func suspend(now: EpochMilliseconds) -> Steps { each { $0.suspended(now: now) } }
 
-    package mutating func resume(now: EpochMilliseconds) -> [Action] {
-        each(nil, .resumed, now: now)
-    }
+    package mutating func resume(now: EpochMilliseconds) -> Steps { each { $0.resumed(now: now) } }
 }
 
-// MARK: Links and frames
+// MARK: Routes and frames
 
 extension PairingFlows {
-    package mutating func timerFired(_ name: PairingFlow, now: EpochMilliseconds) -> [Action] {
-        each(name, .timerFired, now: now)
+    package mutating func timedOut(_ name: PairingFlow, now: EpochMilliseconds) -> Steps {
+        each(name) { $0.timedOut(now: now) }
     }
 
-    package mutating func linkChanged(
-        _ route: RouteID, _ state: LinkState, now: EpochMilliseconds
-    ) -> [Action] {
-        each(nil, .linkChanged(route, state), now: now)
+    package mutating func linkChanged(_ route: RouteID, _ state: LinkState, now: EpochMilliseconds) -> Steps {
+        each { $0.linkChanged(route, state, now: now) }
     }
 
-    package mutating func linkInvalid(_ route: RouteID, now: EpochMilliseconds) -> [Action] {
-        each(nil, .linkInvalid(route), now: now)
+    package mutating func linkInvalid(_ route: RouteID, now: EpochMilliseconds) -> Steps {
+        each { $0.linkInvalid(route, now: now) }
     }
 
-    package mutating func peerOffline(_ peer: PeerID, over route: RouteID, now: EpochMilliseconds) -> [Action] {
-        each(nil, .peerOffline(peer, over: route), now: now)
+    package mutating func peerOffline(_ peer: PeerID, over route: RouteID, now: EpochMilliseconds) -> Steps {
+        each { $0.peerOffline(peer, over: route, now: now) }
     }
 
-    package mutating func relayRefused(_ detail: String, over route: RouteID, now: EpochMilliseconds) -> [Action] {
-        each(nil, .relayRefused(detail, over: route), now: now)
+    package mutating func relayRefused(_ detail: String, over route: RouteID, now: EpochMilliseconds) -> Steps {
+        each { $0.relayRefused(over: route, detail: detail, now: now) }
     }
 
-    package mutating func sent(_ message: PairingMessage, relays: Int, now: EpochMilliseconds) -> [Action] {
-        each(message.flow, .sent(message, relays: relays), now: now)
+    /// A flow's frame was written to so many routes.
+    package mutating func sent(
+        _ name: PairingFlow, _ path: PairingPath, routes: Int, now: EpochMilliseconds
+    ) -> Steps {
+        each(name) { $0.sent(path, routes: routes, now: now) }
     }
 
     /// Holds a frame whose sender's pairing is being stored. `false` = it isn't: process the frame now.
@@ -193,7 +180,8 @@ extension PairingFlows {
         return true
     }
 
-    /// Passes a frame to the flows.
+    /// Passes a frame to the flows. Outside a pairing they are asked only about what belongs to one: a peer that has
+    /// missed the answer repeats its frame.
     ///
     /// - Parameters:
     ///   - isRecorded: the role saves the frame's mark itself, because its sender is paired sealed.
@@ -202,32 +190,29 @@ extension PairingFlows {
     package mutating func received(
         _ frame: Incoming, isOfSecurePeer: Bool, isRecorded: Bool, over route: RouteID, isTaken: inout Bool,
         now: EpochMilliseconds
-    ) -> [Action] {
-        guard isActive || frame.payload["type"]?.string != PayloadType.event else {
-            // Pushes: outside a pairing no flow takes an event.
-            isTaken = false
-            return []
-        }
+    ) -> Steps {
+        isTaken = false
+        guard isActive || frame.isOfPairing else { return [] }
         forgetStrangers()
         let pairing = PairingFrame(
             reading: frame.payload, from: frame.from, isSealed: frame.isSealed, isStale: frame.mark?.isStale == true,
             isOfSecurePeer: isOfSecurePeer, delivery: frame.delivery)
-        var steps: [(PairingFlow, [PairingStep<Known>])] = []
+        var taken: [(index: Int, steps: [PairingStep<Known>])] = []
         flows: for index in flows.indices {
             let interest = flows[index].machine.interest(in: pairing, code: flows[index].code)
             switch interest {
             case .none: continue
             case .shared, .sole:
-                let taken = Self.handle(&flows[index].machine, .received(pairing), now: now)
-                if !taken.isEmpty { steps.append((flows[index].name, taken)) }
+                let steps = flows[index].machine.received(pairing, now: now)
+                if !steps.isEmpty { taken.append((index, steps)) }
                 if case .sole = interest { break flows }
             }
         }
-        isTaken = !steps.isEmpty
+        isTaken = !taken.isEmpty
         guard isTaken else { return [] }
         note(frame.from, over: route)
-        candidates[frame.from]?.take(frame.mark, isRecorded: isRecorded, by: steps.map { $0.0 })
-        return steps.flatMap { actions($1, of: $0) }
+        candidates[frame.from]?.take(frame.mark, isRecorded: isRecorded, by: taken.map { flows[$0.index].name })
+        return taken.flatMap { changed($0.index, $0.steps) }
     }
 
     /// A flow accepted a frame from this peer that came another way: at a typed code's alias.
@@ -240,23 +225,32 @@ extension PairingFlows {
 // MARK: The store
 
 extension PairingFlows {
-    /// A pairing was stored, or the store failed. A peer that was unpaired meanwhile counts as not stored.
+    /// A flow asks to store this peer.
+    package mutating func begin(_ peer: Known, of name: PairingFlow) -> PairingRecord<Known> {
+        candidates.upsert(NamedPeer(id: peer.id)) { PairingCandidate() }
+        let number = candidates[peer.id]?.begin() ?? 1
+        let marks = candidates[peer.id]?.takeMarks(for: name) ?? PairingMarks()
+        let presharedKey = flows.first { $0.name == name }?.machine.presharedKey
+        return PairingRecord(
+            flow: name, peer: peer, marks: marks, route: route(of: peer.id), presharedKey: presharedKey, number: number)
+    }
+
+    /// A pairing was stored, or the store failed. A peer that was unpaired meanwhile counts as not stored. Also gives the
+    /// frames that were held for it.
     package mutating func stored(
         _ record: PairingRecord<Known>, _ result: Result<Known, StoreError>, now: EpochMilliseconds
-    ) -> [Action] {
+    ) -> (steps: Steps, held: [HeldFrame]) {
         let isVoid = isVoid(record)
-        let event: PairingMachineEvent<Known> =
+        let steps = each(record.flow) { machine in
             switch result {
-            case .success(let stored) where !isVoid: .stored(stored)
-            case .success: .storeFailed(record.peer, "it was unpaired in the meantime")
-            case .failure(let error): .storeFailed(record.peer, error.message)
+            case .success(let stored) where !isVoid: machine.stored(stored, now: now)
+            case .success: machine.storeFailed(record.peer, detail: "it was unpaired in the meantime")
+            case .failure(let error): machine.storeFailed(record.peer, detail: error.message)
             }
-        var actions = each(record.flow, event, now: now)
+        }
         let held = candidates[record.peer.id]?.end() ?? []
-        actions.append(.emit(.hold(heldAddresses)))
-        actions += held.map { .emit(.receiveAgain($0.message, over: $0.route)) }
         forgetStrangers()
-        return actions
+        return (steps, held)
     }
 
     /// The peer was unpaired: stores under way are void, and its old frames aren't answered any more.
@@ -277,76 +271,42 @@ extension PairingFlows {
     }
 }
 
-// MARK: Steps
+// MARK: Machines
 
 extension PairingFlows {
     /// - Parameter name: `nil` = to all of them.
     private mutating func each(
-        _ name: PairingFlow?, _ event: PairingMachineEvent<Known>, now: EpochMilliseconds
-    ) -> [Action] {
-        var all: [Action] = []
+        _ name: PairingFlow? = nil, _ event: (inout any PairingMachine<Known>) -> [PairingStep<Known>]
+    ) -> Steps {
+        var all: Steps = []
         for index in flows.indices where name == nil || flows[index].name == name {
-            all += run(index, event, now: now)
+            all += changed(index, event(&flows[index].machine))
+            forgetStrangers()
         }
         return all
     }
 
-    private mutating func run(
-        _ index: Int, _ event: PairingMachineEvent<Known>, now: EpochMilliseconds
-    ) -> [Action] {
-        let steps = Self.handle(&flows[index].machine, event, now: now)
-        defer { forgetStrangers() }
-        return actions(steps, of: flows[index].name)
-    }
-
-    private static func handle<Machine: PairingMachine>(
-        _ machine: inout Machine, _ event: PairingMachineEvent<Known>, now: EpochMilliseconds
-    ) -> [PairingStep<Known>] where Machine.Known == Known {
-        machine.handle(event, now: now).map(Machine.step)
-    }
-
-    private static func answer<Machine: PairingMachine>(
-        _ machine: inout Machine, accept: Bool, now: EpochMilliseconds
-    ) -> [PairingStep<Known>]? where Machine.Known == Known {
-        switch machine.answer(accept: accept, now: now) {
-        case .taken(let actions): actions.map(Machine.step)
-        case .nothingWaits: nil
+    /// A machine has had an event.
+    private mutating func changed(_ index: Int, _ steps: [PairingStep<Known>]) -> Steps {
+        isActive = flows.contains { $0.machine.isActive }
+        return steps.map { step in
+            // A peer may be forgotten by the time at which the step is performed.
+            guard case .send(let content, let peer, let isSealed, .lastHeard) = step else {
+                return (flows[index].name, step)
+            }
+            return (flows[index].name, .send(content, to: peer, sealed: isSealed, .lastHeard(route(of: peer))))
         }
     }
+}
 
-    private mutating func actions(_ steps: [PairingStep<Known>], of name: PairingFlow) -> [Action] {
-        steps.flatMap { actions($0, of: name) }
-    }
-
-    private mutating func actions(_ step: PairingStep<Known>, of name: PairingFlow) -> [Action] {
-        switch step {
-        case .connect(let route): return [.emit(.hold(heldAddresses)), .emit(.connect(route.id))]
-        case .release: return [.emit(.hold(heldAddresses))]
-        case .send(var message):
-            if case .lastHeard = message.path { message.path = .lastHeard(route(of: message.peer)) }
-            return [.emit(.send(message))]
-        case .sendHello(let peer, let route, let proof):
-            return [.emit(.sendHello(to: peer, over: route, proof))]
-        case .sendICEConfig(let peer): return [.emit(.sendICEConfig(to: peer, over: route(of: peer)))]
-        case .openAlias(let id): return [.emit(.openAlias(id))]
-        case .closeAlias: return [.emit(.closeAlias)]
-        case .withdraw(let peer): return [.emit(.withdraw(peer))]
-        case .startTimer(let delay): return [.startTimer(name, after: delay)]
-        case .stopTimer: return [.stopTimer(name)]
-        case .store(let peer): return [.emit(.store(begin(peer, of: name)))]
-        case .report(let report):
-            let reported = Action.emit(.report(report.data))
-            guard let outcome = report.outcome else { return [reported] }
-            return [reported] + finish(name, outcome.map { HostReply($0) }.mapError { HostError($0) })
+extension Incoming {
+    /// Whether a flow that has ended may still answer it, or counts it.
+    fileprivate var isOfPairing: Bool {
+        switch payload["type"]?.string {
+        case PayloadType.pairAck, PairingConfirmation.type, PairingReject.type: true
+        // Deployed phones may send it as a text.
+        case nil: payload.string != nil
+        default: false
         }
-    }
-
-    private mutating func begin(_ peer: Known, of name: PairingFlow) -> PairingRecord<Known> {
-        candidates.upsert(NamedPeer(id: peer.id)) { PairingCandidate() }
-        let number = candidates[peer.id]?.begin() ?? 1
-        let marks = candidates[peer.id]?.takeMarks(for: name) ?? PairingMarks()
-        let presharedKey = flows.first { $0.name == name }?.machine.presharedKey
-        return PairingRecord(
-            flow: name, peer: peer, marks: marks, route: route(of: peer.id), presharedKey: presharedKey, number: number)
     }
 }

@@ -16,15 +16,12 @@ package enum PairingFlow: String, Sendable, CaseIterable {
 }
 
 /// The common interface of Pairing's six state machines, for ``PairingCoordinator``.
-///
-/// The conformances map each event to the machine's own.
 package protocol PairingMachine<Known>: Sendable {
     /// The type of peer that it pairs with.
     associatedtype Known: PairedPeer
-    associatedtype Action: Sendable & Equatable
+    typealias Steps = [PairingStep<Known>]
 
     static var flow: PairingFlow { get }
-    static func step(_ action: Action) -> PairingStep<Known>
 
     /// Whether it can still lead to a pairing.
     var isActive: Bool { get }
@@ -42,23 +39,24 @@ package protocol PairingMachine<Known>: Sendable {
     /// - Parameter code: the newest code that this flow has displayed.
     func interest(in frame: PairingFrame, code: PairingCode?) -> PairingInterest
 
-    mutating func received(_ frame: PairingFrame, now: EpochMilliseconds) -> [Action]
-    mutating func timerFired(now: EpochMilliseconds) -> [Action]
-    mutating func cancel(because reason: PairingReason) -> [Action]
-    mutating func answer(accept: Bool, now: EpochMilliseconds) -> PairingAnswer<Action>
-    mutating func stored(_ peer: Known, now: EpochMilliseconds) -> [Action]
-    mutating func storeFailed(_ peer: Known, detail: String?) -> [Action]
+    mutating func received(_ frame: PairingFrame, now: EpochMilliseconds) -> Steps
+    /// The time of the last ``PairingStep/startTimer(after:)`` is over.
+    mutating func timedOut(now: EpochMilliseconds) -> Steps
+    mutating func cancel(_ reason: PairingReason) -> Steps
+    mutating func answer(accept: Bool, now: EpochMilliseconds) -> PairingAnswer<Known>
+    mutating func stored(_ peer: Known, now: EpochMilliseconds) -> Steps
+    mutating func storeFailed(_ peer: Known, detail: String?) -> Steps
     /// The peer was unpaired.
     mutating func removed(_ id: PeerID)
-    mutating func suspended(now: EpochMilliseconds) -> [Action]
-    mutating func resumed(now: EpochMilliseconds) -> [Action]
-    mutating func linkChanged(_ route: RouteID, _ state: LinkState, now: EpochMilliseconds) -> [Action]
+    mutating func suspended(now: EpochMilliseconds) -> Steps
+    mutating func resumed(now: EpochMilliseconds) -> Steps
+    mutating func linkChanged(_ route: RouteID, _ state: LinkState, now: EpochMilliseconds) -> Steps
     /// A route that it requested has an invalid address.
-    mutating func linkInvalid(_ route: RouteID, now: EpochMilliseconds) -> [Action]
-    mutating func peerOffline(_ peer: PeerID, over route: RouteID, now: EpochMilliseconds) -> [Action]
-    mutating func relayRefused(over route: RouteID, detail: String?, now: EpochMilliseconds) -> [Action]
-    /// Its message was written to this many relays.
-    mutating func sent(_ message: PairingMessage, relays: Int, now: EpochMilliseconds) -> [Action]
+    mutating func linkInvalid(_ route: RouteID, now: EpochMilliseconds) -> Steps
+    mutating func peerOffline(_ peer: PeerID, over route: RouteID, now: EpochMilliseconds) -> Steps
+    mutating func relayRefused(over route: RouteID, detail: String?, now: EpochMilliseconds) -> Steps
+    /// Its frame was written to so many routes.
+    mutating func sent(_ path: PairingPath, routes: Int, now: EpochMilliseconds) -> Steps
 }
 
 /// Whether a machine handles a frame.
@@ -77,53 +75,14 @@ extension PairingMachine {
     package var endsUnawaited: Bool { false }
     package var presharedKey: PresharedKey? { nil }
     package func interest(in frame: PairingFrame, code: PairingCode?) -> PairingInterest { .shared }
-    package mutating func answer(accept: Bool, now: EpochMilliseconds) -> PairingAnswer<Action> { .nothingWaits }
-    package mutating func suspended(now: EpochMilliseconds) -> [Action] { [] }
-    package mutating func resumed(now: EpochMilliseconds) -> [Action] { [] }
-    package mutating func linkChanged(
-        _ route: RouteID, _ state: LinkState, now: EpochMilliseconds
-    ) -> [Action] { [] }
-    package mutating func linkInvalid(_ route: RouteID, now: EpochMilliseconds) -> [Action] { [] }
-    package mutating func peerOffline(_ peer: PeerID, over route: RouteID, now: EpochMilliseconds) -> [Action] { [] }
-    package mutating func relayRefused(
-        over route: RouteID, detail: String?, now: EpochMilliseconds
-    ) -> [Action] { [] }
-    package mutating func sent(_ message: PairingMessage, relays: Int, now: EpochMilliseconds) -> [Action] { [] }
-}
-
-/// An event for any machine.
-indirect enum PairingMachineEvent<Known: PairedPeer>: Sendable {
-    case received(PairingFrame)
-    case timerFired
-    case cancel(PairingReason)
-    case stored(Known)
-    case storeFailed(Known, String)
-    case suspended
-    case resumed
-    case linkChanged(RouteID, LinkState)
-    case linkInvalid(RouteID)
-    case peerOffline(PeerID, over: RouteID)
-    case relayRefused(String, over: RouteID)
-    case sent(PairingMessage, relays: Int)
-}
-
-extension PairingMachine {
-    mutating func handle(_ event: PairingMachineEvent<Known>, now: EpochMilliseconds) -> [Action] {
-        switch event {
-        case .received(let frame): received(frame, now: now)
-        case .timerFired: timerFired(now: now)
-        case .cancel(let reason): cancel(because: reason)
-        case .stored(let peer): stored(peer, now: now)
-        case .storeFailed(let peer, let detail): storeFailed(peer, detail: detail)
-        case .suspended: suspended(now: now)
-        case .resumed: resumed(now: now)
-        case .linkChanged(let route, let state): linkChanged(route, state, now: now)
-        case .linkInvalid(let route): linkInvalid(route, now: now)
-        case .peerOffline(let peer, let route): peerOffline(peer, over: route, now: now)
-        case .relayRefused(let detail, let route): relayRefused(over: route, detail: detail, now: now)
-        case .sent(let message, let relays): sent(message, relays: relays, now: now)
-        }
-    }
+    package mutating func answer(accept: Bool, now: EpochMilliseconds) -> PairingAnswer<Known> { .nothingWaits }
+    package mutating func suspended(now: EpochMilliseconds) -> Steps { [] }
+    package mutating func resumed(now: EpochMilliseconds) -> Steps { [] }
+    package mutating func linkChanged(_ route: RouteID, _ state: LinkState, now: EpochMilliseconds) -> Steps { [] }
+    package mutating func linkInvalid(_ route: RouteID, now: EpochMilliseconds) -> Steps { [] }
+    package mutating func peerOffline(_ peer: PeerID, over route: RouteID, now: EpochMilliseconds) -> Steps { [] }
+    package mutating func relayRefused(over route: RouteID, detail: String?, now: EpochMilliseconds) -> Steps { [] }
+    package mutating func sent(_ path: PairingPath, routes: Int, now: EpochMilliseconds) -> Steps { [] }
 
     func holds(_ route: RouteID) -> Bool { heldRoutes.contains { $0.id == route } }
 }

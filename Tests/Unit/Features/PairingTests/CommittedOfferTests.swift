@@ -25,32 +25,34 @@ import Wire
         return try #require(ack(device.routeOnline(Fixture.relay.id, now: Self.now)))
     }
 
-    private mutating func ack(_ actions: [DeviceScanAction]) -> PairAck? {
-        guard case .sendAck(let ack, _, true, let route)? = actions.last else { return nil }
+    private mutating func ack(_ actions: [PairingStep<PairedDesktop>]) -> PairAck? {
+        guard case .send(.ack(let ack), to: _, sealed: true, .over(let route))? = actions.last else { return nil }
         _ = device.ackSent(true, over: route, now: Self.now)
         return ack
     }
 
-    private mutating func told(_ ack: PairAck, from: PeerID = Fixture.device) -> [DesktopOfferAction] {
+    private mutating func told(_ ack: PairAck, from: PeerID = Fixture.device) -> [PairingStep<PairedDevice>] {
         desktop.received(Fixture.sealed(ack.json.object ?? [:], from: from), now: Self.now + 1)
     }
 
-    private mutating func answered(_ payload: JSONValue, delivery: SignallingDelivery = .live) -> [DeviceScanAction] {
+    private mutating func answered(_ payload: JSONValue, delivery: SignallingDelivery = .live) -> [PairingStep<
+        PairedDesktop
+    >] {
         device.received(Fixture.sealed(payload.object ?? [:], from: Fixture.desktop, delivery: delivery), now: Self.now)
     }
 
-    private func issued(_ actions: [DesktopOfferAction]) -> PairingChallenge? {
-        guard case .sendChallenge(let challenge, _)? = actions.last else { return nil }
+    private func issued(_ actions: [PairingStep<PairedDevice>]) -> PairingChallenge? {
+        guard case .send(.challenge(let challenge), to: _, sealed: true, _)? = actions.last else { return nil }
         return challenge
     }
 
-    private func stored(_ actions: [DesktopOfferAction]) -> PairedDevice? {
+    private func stored(_ actions: [PairingStep<PairedDevice>]) -> PairedDevice? {
         guard case .store(let device)? = actions.last else { return nil }
         return device
     }
 
-    private func confirming(_ actions: [DesktopOfferAction]) -> PairingConfirmation? {
-        guard case .sendConfirmation(let confirmation, _)? = actions.last else { return nil }
+    private func confirming(_ actions: [PairingStep<PairedDevice>]) -> PairingConfirmation? {
+        guard case .send(.confirmation(let confirmation), to: _, sealed: true, _)? = actions.last else { return nil }
         return confirmation
     }
 
@@ -101,7 +103,7 @@ import Wire
         let second = try #require(ack(answered(one.json)))
         #expect(ack(answered(one.json)) == second)
         // No answer in time.
-        #expect(ack(device.stepTimedOut(now: Self.now)) == second)
+        #expect(ack(device.timedOut(now: Self.now)) == second)
         let phone = try #require(stored(told(second)))
         #expect(told(second) == [] && told(first) == [])
         _ = desktop.stored(phone, now: Self.now)
@@ -125,7 +127,7 @@ import Wire
         plain["bw"] = nil
         _ = desktop.received(PairingFrame(plain, from: Fixture.evil), now: Self.now)
         let second = try revealed()
-        guard case .report(.acked(let phone, .some))? = told(second).last else {
+        guard case .report(.desktopOffer(.acked(let phone, .some)))? = told(second).last else {
             Issue.record("not asked")
             return
         }
@@ -292,14 +294,15 @@ import Wire
         let forged = RevealedExchange(try exchange(first.commitment ?? ""), deviceRandom: .random())
             .ack(of: Fixture.deviceIdentity.deviceInfo, at: Self.now)
         let actions = told(forged)
-        guard case .report(.failed(let failure))? = actions.last else {
+        guard case .report(.desktopOffer(.failed(let failure)))? = actions.last else {
             Issue.record("not refused")
             return
         }
         #expect(failure.reason == .notSecure)
         #expect(
             actions.dropLast() == [
-                .stopTimer, .sendReject(PairingReject(code: Self.offer.code), to: Fixture.device, sealed: true),
+                .stopTimer,
+                .send(.reject(PairingReject(code: Self.offer.code)), to: Fixture.device, sealed: true, .lastHeard()),
             ])
         #expect(desktop.dropped.wrongProof == 1 && !desktop.isActive)
         #expect(told(first) == [] && told(forged) == [])
@@ -330,7 +333,7 @@ import Wire
         show()
         let first = try scan()
         let late = Fixture.sealed(first.json.object ?? [:], from: Fixture.device)
-        #expect(desktop.received(late, now: Self.now + 300_001) == [.stopTimer, .report(.expired)])
+        #expect(desktop.received(late, now: Self.now + 300_001) == [.stopTimer, .report(.desktopOffer(.expired))])
     }
 
     // MARK: Who is in the middle

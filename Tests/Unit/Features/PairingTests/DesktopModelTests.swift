@@ -40,29 +40,21 @@ private struct OfferModel {
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-    private mutating func carryOut(_ actions: [DesktopOfferAction]) {
-        let current = machine.reported
-        let notes = actions.map { action -> ModelLedger.Note in
-            switch action {
-            case .startTimer(let wait): .startTimer(wait)
-            case .stopTimer: .stopTimer
-            case .store, .sendChallenge, .sendConfirmation, .sendReject, .sendICEConfig: .causing
-            case .report(let state): .report(isCurrent: state == current)
-            }
-        }
+    private mutating func carryOut(_ actions: [PairingStep<PairedDevice>]) {
         for action in actions {
             switch action {
             case .store(let device):
                 #expect(device.did != Fixture.evil || !device.isSecure)
                 storing = device
-            case .sendConfirmation(let confirmation, let peer):
+            case .send(.confirmation(let confirmation), to: let peer, sealed: true, _):
                 #expect(peer == Fixture.device)
                 #expect(Fixture.bond(code: confirmation.code.digits)?.proves(confirmation) == true)
-            case .startTimer, .stopTimer, .sendChallenge, .sendReject, .sendICEConfig, .report: break
+            default: break
             }
         }
         ledger.take(
-            notes, isActive: machine.isActive, needsTimer: machine.isActive && storing == nil, holds: [])
+            actions, .desktopOffer(machine.reported), isActive: machine.isActive,
+            needsTimer: machine.isActive && storing == nil, holds: [])
     }
 
     mutating func step() {
@@ -141,32 +133,24 @@ private struct ScanModel {
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-    private mutating func carryOut(_ actions: [DesktopScanAction]) {
-        let current = machine.reported
-        let notes = actions.map { action -> ModelLedger.Note in
-            switch action {
-            case .startTimer(let wait): .startTimer(wait)
-            case .stopTimer: .stopTimer
-            case .store, .sendConfirmation, .repeatConfirmation, .withdraw: .causing
-            case .report(let state): .report(isCurrent: state == current)
-            }
-        }
+    private mutating func carryOut(_ actions: [PairingStep<PairedDevice>]) {
         for action in actions {
             switch action {
             case .store(let device): storing.append(device)
             case .withdraw(let peer): told.remove(peer)
-            case .report(.paired(let device)): told.remove(device.did)
+            case .report(.desktopScan(.paired(let device))): told.remove(device.did)
             // It has said no.
-            case .report(.failed(let failure)) where failure.reason == .rejected: told = []
-            case .startTimer, .stopTimer, .sendConfirmation, .repeatConfirmation, .report: break
+            case .report(.desktopScan(.failed(let failure))) where failure.reason == .rejected: told = []
+            default: break
             }
         }
         // A device that may believe it is paired is, or hears that it is not.
         if !machine.isActive, storing.isEmpty { #expect(told.isEmpty) }
         ledger.take(
-            notes, isActive: machine.isActive, needsTimer: machine.isActive && !isStoring, holds: [])
+            actions, .desktopScan(machine.reported), isActive: machine.isActive,
+            needsTimer: machine.isActive && !isStoring, holds: [])
         for action in actions {
-            if case .sendConfirmation(let confirmation, let peer, let isSealed) = action {
+            if case .send(.confirmation(let confirmation), to: let peer, sealed: let isSealed, .everywhere) = action {
                 #expect(isSealed == (confirmation.mac != nil))
                 let relays = Int.random(in: 0...2, using: &random)
                 if relays > 0, isSealed { told.insert(peer) }
@@ -239,32 +223,18 @@ private struct TypedModel {
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-    private mutating func carryOut(_ actions: [DesktopTypedCodeAction]) {
-        let current = machine.reported
-        let notes = actions.map { action -> ModelLedger.Note in
-            switch action {
-            case .startTimer(let wait): .startTimer(wait)
-            case .stopTimer: .stopTimer
-            case .openAlias(let alias): .open(RouteID(alias.text))
-            case .closeAlias: .close(ledger.held.first ?? RouteID("nothing"))
-            case .store, .sendExchange, .sendWrongCode, .sendConfirmation, .sendPlainConfirmation, .sendReject,
-                .sendICEConfig:
-                .causing
-            case .report(let state): .report(isCurrent: state == current)
-            }
-        }
+    private mutating func carryOut(_ actions: [PairingStep<PairedDevice>]) {
         for action in actions {
             switch action {
             case .store(let device): storing = device
             case .openAlias: answered = 0
-            case .sendExchange(let exchange, let peer): hear(exchange, peer)
-            case .startTimer, .stopTimer, .closeAlias, .sendWrongCode, .sendConfirmation, .sendPlainConfirmation,
-                .sendReject, .sendICEConfig, .report:
-                break
+            case .send(.exchange(let exchange), to: let peer, sealed: false, .alias): hear(exchange, peer)
+            default: break
             }
         }
         ledger.take(
-            notes, isActive: machine.isActive, needsTimer: machine.isActive && storing == nil,
+            actions, .desktopCode(machine.reported), isActive: machine.isActive,
+            needsTimer: machine.isActive && storing == nil,
             holds: Set(machine.heldAlias.map { [RouteID($0.text)] } ?? []))
     }
 

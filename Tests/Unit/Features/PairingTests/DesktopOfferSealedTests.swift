@@ -11,7 +11,7 @@ import Wire
 
     private mutating func received(
         _ frame: PairingFrame, after milliseconds: EpochMilliseconds = 1_000
-    ) -> [DesktopOfferAction] {
+    ) -> [PairingStep<PairedDevice>] {
         machine.received(frame, now: Self.start + milliseconds)
     }
 
@@ -29,15 +29,15 @@ import Wire
             Issue.record("not taken")
             return
         }
-        #expect(actions == [.stopTimer, .report(.acked(device, answerBy: nil)), .store(device)])
+        #expect(actions == [.stopTimer, .report(.desktopOffer(.acked(device, answerBy: nil))), .store(device)])
         #expect(device.isSecure)
         #expect(device.shortString == Fixture.bond()?.shortString)
         let stored = machine.stored(device, now: Self.start + 1_500)
-        guard case .sendConfirmation(let confirmation, Fixture.device)? = stored.last else {
+        guard case .send(.confirmation(let confirmation), to: Fixture.device, sealed: true, _)? = stored.last else {
             Issue.record("not confirmed")
             return
         }
-        #expect(stored.first == .report(.paired(device)))
+        #expect(stored.first == .report(.desktopOffer(.paired(device))))
         #expect(Fixture.bond()?.proves(confirmation) == true)
         #expect(machine.reported.data["device"]?["secure"] == true)
         #expect(machine.reported.data["device"]?["sas"]?["digits"]?.string?.utf8.count == 6)
@@ -52,7 +52,7 @@ import Wire
         }
         #expect(received(Self.ack()) == [])
         _ = machine.stored(device, now: Self.start)
-        guard case .sendConfirmation? = received(Self.ack()).first else {
+        guard case .send(.confirmation, to: _, sealed: _, _)? = received(Self.ack()).first else {
             Issue.record("not confirmed again")
             return
         }
@@ -64,7 +64,9 @@ import Wire
     @Test("where the host asks a person, a sealed ack waits for that as well, and a no is sealed")
     mutating func asks() {
         _ = machine.show(Fixture.desktopOffer(confirm: true))
-        guard case .report(.acked(let device, answerBy: Self.start + 31_000))? = received(Self.ack()).last else {
+        guard
+            case .report(.desktopOffer(.acked(let device, answerBy: Self.start + 31_000)))? = received(Self.ack()).last
+        else {
             Issue.record("not asked")
             return
         }
@@ -73,8 +75,10 @@ import Wire
             machine.answer(accept: false, now: Self.start)
                 == .taken([
                     .stopTimer,
-                    .sendReject(PairingReject(code: Fixture.code("012345")), to: device.did, sealed: true),
-                    .report(.failed(PairingFailure(.rejected))),
+                    .send(
+                        .reject(PairingReject(code: Fixture.code("012345"))), to: device.did, sealed: true, .lastHeard()
+                    ),
+                    .report(.desktopOffer(.failed(PairingFailure(.rejected)))),
                 ]))
     }
 
@@ -141,7 +145,9 @@ import Wire
         let actions = received(Self.ack())
         #expect(
             actions.first
-                == .sendReject(PairingReject(code: Fixture.code("012345")), to: Fixture.evil, sealed: false))
+                == .send(
+                    .reject(PairingReject(code: Fixture.code("012345"))), to: Fixture.evil, sealed: false, .lastHeard())
+        )
         guard case .store(let device)? = actions.last else {
             Issue.record("not taken")
             return

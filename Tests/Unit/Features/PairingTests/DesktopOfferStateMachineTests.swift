@@ -35,7 +35,7 @@ import Wire
     private mutating func receive(
         _ ack: JSONObject = ack(), from: PeerID = "did:key:zA", delivery: SignallingDelivery = .live,
         after milliseconds: Int64 = 1_000
-    ) -> [DesktopOfferAction] {
+    ) -> [PairingStep<PairedDevice>] {
         machine.received(PairingFrame(ack, from: from, delivery: delivery), now: Self.start + milliseconds)
     }
 
@@ -51,19 +51,22 @@ import Wire
     mutating func straight() throws {
         let offer = try Self.offer()
         let shown = DesktopOfferState.displaying(offer, expiresAt: Self.start + 300_000)
-        #expect(machine.show(offer) == [.startTimer(after: 300_000), .report(shown)])
+        #expect(machine.show(offer) == [.startTimer(after: 300_000), .report(.desktopOffer(shown))])
         #expect(machine.reported == shown)
         let device = Self.device(at: Self.start + 1_000, form: .text)
         let asked = DesktopOfferState.acked(device, answerBy: Self.start + 31_000)
         #expect(
             machine.received(PairingFrame(Self.ack(), from: "did:key:zA", form: .text), now: Self.start + 1_000)
-                == [.startTimer(after: 30_000), .report(asked)])
+                == [.startTimer(after: 30_000), .report(.desktopOffer(asked))])
         #expect(
             machine.answer(accept: true, now: Self.start)
-                == .taken([.stopTimer, .report(.acked(device, answerBy: nil)), .store(device)]))
+                == .taken([.stopTimer, .report(.desktopOffer(.acked(device, answerBy: nil))), .store(device)]))
         #expect(
             machine.stored(device, now: Self.start)
-                == [.report(.paired(device)), .sendICEConfig(to: "did:key:zA")])
+                == [
+                    .report(.desktopOffer(.paired(device))),
+                    .iceServers(of: offer.pcPeerID, to: "did:key:zA", at: Self.start),
+                ])
         #expect(!machine.isActive)
         #expect(machine.dropped.total == 0)
     }
@@ -161,14 +164,14 @@ import Wire
     @Test("five minutes by the clock handed in, also when the timer is late")
     mutating func expiry() throws {
         _ = machine.show(try Self.offer())
-        #expect(receive(after: 300_001) == [.stopTimer, .report(.expired)])
+        #expect(receive(after: 300_001) == [.stopTimer, .report(.desktopOffer(.expired))])
         #expect(machine.dropped.notOpen == 1)
         #expect(receive() == [])
         _ = machine.show(try Self.offer())
         #expect(receive(after: 300_000).count == 2)
         machine = DesktopOfferStateMachine()
         _ = machine.show(try Self.offer())
-        #expect(machine.timedOut(now: Self.start) == [.report(.expired)])
+        #expect(machine.timedOut(now: Self.start) == [.report(.desktopOffer(.expired))])
         #expect(machine.timedOut(now: Self.start) == [])
     }
 
@@ -181,22 +184,24 @@ import Wire
         pair()
         #expect(machine.answer(accept: false, now: Self.start) == .nothingWaits)
 
-        let reject = DesktopOfferAction.sendReject(
-            PairingReject(code: PairingCode("012345")), to: "did:key:zA", sealed: false)
+        let reject = PairingStep<PairedDevice>.send(
+            .reject(PairingReject(code: PairingCode("012345"))), to: "did:key:zA", sealed: false, .lastHeard())
         _ = machine.show(try Self.offer())
         _ = receive()
         let shown = DesktopOfferState.displaying(try Self.offer(), expiresAt: Self.start + 300_000)
         #expect(
             machine.answer(accept: false, now: Self.start + 10_000)
-                == .taken([.stopTimer, reject, .startTimer(after: 290_000), .report(shown)]))
+                == .taken([.stopTimer, reject, .startTimer(after: 290_000), .report(.desktopOffer(shown))]))
         #expect(machine.reported == shown)
 
         _ = machine.show(try Self.offer(), confirm: true)
         _ = receive()
         #expect(
-            machine.timedOut(now: Self.start + 31_000) == [reject, .startTimer(after: 269_000), .report(shown)])
+            machine.timedOut(now: Self.start + 31_000) == [
+                reject, .startTimer(after: 269_000), .report(.desktopOffer(shown)),
+            ])
         // Its end is the same as before.
-        #expect(machine.timedOut(now: Self.start + 300_000) == [.report(.expired)])
+        #expect(machine.timedOut(now: Self.start + 300_000) == [.report(.desktopOffer(.expired))])
     }
 
     @Test("six digits do not use up an offer: nobody is asked twice about one sender, nor about more than three")
@@ -227,10 +232,10 @@ import Wire
             Issue.record("nothing waited")
             return
         }
-        #expect(actions.last == .report(.expired))
+        #expect(actions.last == .report(.desktopOffer(.expired)))
         _ = machine.show(try Self.offer())
         _ = receive(after: 299_000)
-        #expect(machine.timedOut(now: Self.start + 329_000).last == .report(.expired))
+        #expect(machine.timedOut(now: Self.start + 329_000).last == .report(.desktopOffer(.expired)))
         #expect(!machine.isActive)
     }
 
@@ -245,14 +250,15 @@ import Wire
         _ = receive(Self.ack("333333"))
         #expect(
             machine.show(try Self.offer("444444")).first
-                == .sendReject(PairingReject(code: PairingCode("333333")), to: "did:key:zA", sealed: false))
+                == .send(
+                    .reject(PairingReject(code: PairingCode("333333"))), to: "did:key:zA", sealed: false, .lastHeard()))
     }
 
     @Test("cancel ends it while it is shown or asked about, not while it is stored or over")
     mutating func cancel() throws {
         #expect(machine.cancel() == [])
         _ = machine.show(try Self.offer())
-        #expect(machine.cancel() == [.stopTimer, .report(.cancelled)])
+        #expect(machine.cancel() == [.stopTimer, .report(.desktopOffer(.cancelled))])
         #expect(receive() == [])
         _ = machine.show(try Self.offer(), confirm: true)
         _ = receive()
@@ -262,7 +268,9 @@ import Wire
         _ = machine.answer(accept: true, now: Self.start)
         #expect(machine.cancel() == [])
         #expect(machine.storeFailed("did:key:zB", detail: nil) == [])
-        guard case .report(.failed(let failure))? = machine.storeFailed("did:key:zA", detail: "full").last else {
+        guard
+            case .report(.desktopOffer(.failed(let failure)))? = machine.storeFailed("did:key:zA", detail: "full").last
+        else {
             Issue.record("not failed")
             return
         }

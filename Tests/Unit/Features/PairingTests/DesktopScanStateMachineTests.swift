@@ -11,11 +11,11 @@ import Wire
 
     private mutating func scan(
         _ offer: DevicePairingOffer = Fixture.deviceOffer(), legacy: LegacyPairing = .qr
-    ) -> [DesktopScanAction] {
+    ) -> [PairingStep<PairedDevice>] {
         machine.scan(offer.serialized(), identity: Fixture.desktopIdentity, legacy: legacy, now: now)
     }
 
-    private mutating func accept() -> [DesktopScanAction] {
+    private mutating func accept() -> [PairingStep<PairedDevice>] {
         guard case .taken(let actions) = machine.answer(accept: true, now: now) else { return [] }
         return actions
     }
@@ -27,8 +27,8 @@ import Wire
         _ = machine.confirmationSent(toRelays: relays, now: now)
     }
 
-    private func reason(_ actions: [DesktopScanAction]) -> PairingReason? {
-        guard case .report(.failed(let failure))? = actions.last else { return nil }
+    private func reason(_ actions: [PairingStep<PairedDevice>]) -> PairingReason? {
+        guard case .report(.desktopScan(.failed(let failure)))? = actions.last else { return nil }
         return failure.reason
     }
 
@@ -38,16 +38,17 @@ import Wire
         let offer = Fixture.deviceOffer()
         #expect(
             scan(offer, legacy: .none) == [
-                .startTimer(after: 30_000), .report(.scanned(offer)),
-                .report(.confirming(offer, answerBy: now + 30_000)),
+                .startTimer(after: 30_000), .report(.desktopScan(.scanned(offer))),
+                .report(.desktopScan(.confirming(offer, answerBy: now + 30_000))),
             ])
         #expect(machine.reported.data["device"]?["name"] == "Phone")
         let actions = accept()
-        guard case .sendConfirmation(let confirmation, Fixture.device, sealed: true)? = actions.last else {
+        guard case .send(.confirmation(let confirmation), to: Fixture.device, sealed: true, .everywhere)? = actions.last
+        else {
             Issue.record("not sent")
             return
         }
-        #expect(actions.first == .report(.sending(offer)))
+        #expect(actions.first == .report(.desktopScan(.sending(offer))))
         #expect(Fixture.bond()?.proves(confirmation) == true)
         #expect(confirmation.pcPeerID == Fixture.desktop)
         #expect(machine.confirmationSent(toRelays: 2, now: now) == [.startTimer(after: 2_500)])
@@ -59,8 +60,8 @@ import Wire
         #expect(device.isSecure)
         #expect(device.deviceID == "i-1")
         #expect(device.shortString == Fixture.bond()?.shortString)
-        #expect(machine.stored(device, now: now) == [.report(.paired(device))])
-        #expect(scan(offer) == [.report(.paired(device))])
+        #expect(machine.stored(device, now: now) == [.report(.desktopScan(.paired(device)))])
+        #expect(scan(offer) == [.report(.desktopScan(.paired(device)))])
         machine.removed(Fixture.device)
         #expect(scan(offer).count == 3)
     }
@@ -86,7 +87,7 @@ import Wire
         send()
         for _ in 0..<11 {
             now += 2_500
-            guard case .sendConfirmation? = machine.timedOut(now: now).last else {
+            guard case .send(.confirmation, to: _, sealed: _, _)? = machine.timedOut(now: now).last else {
                 Issue.record("not repeated")
                 return
             }
@@ -94,12 +95,12 @@ import Wire
         }
         #expect(
             machine.timedOut(now: now)
-                == [.stopTimer, .withdraw(Fixture.device), .report(.failed(PairingFailure(.timeout)))])
+                == [.stopTimer, .withdraw(Fixture.device), .report(.desktopScan(.failed(PairingFailure(.timeout))))])
     }
 
     @Test("whoever may have taken a confirmation is told when the scan ends; nobody else is")
     mutating func withdraws() {
-        func isWithdrawn(_ actions: [DesktopScanAction]) -> Bool { actions.contains(.withdraw(Fixture.device)) }
+        func isWithdrawn(_ actions: [PairingStep<PairedDevice>]) -> Bool { actions.contains(.withdraw(Fixture.device)) }
         // Asked about, or handed out and not written: it knows of nothing.
         _ = scan()
         #expect(!isWithdrawn(machine.cancel()))
@@ -148,8 +149,8 @@ import Wire
             return
         }
         let told = machine.stored(device, now: now)
-        #expect(told.first == .report(.paired(device)))
-        guard case .repeatConfirmation(let confirmation, to: Fixture.device)? = told.last else {
+        #expect(told.first == .report(.desktopScan(.paired(device))))
+        guard case .send(.confirmation(let confirmation), to: Fixture.device, sealed: true, _)? = told.last else {
             Issue.record("not settled")
             return
         }
@@ -170,7 +171,10 @@ import Wire
             return
         }
         let current = machine.reported
-        #expect(machine.stored(device, now: now) == [.report(.paired(device)), .report(current)])
+        #expect(
+            machine.stored(device, now: now) == [
+                .report(.desktopScan(.paired(device))), .report(.desktopScan(current)),
+            ])
         guard let device = store() else {
             Issue.record("not paired")
             return
@@ -178,8 +182,8 @@ import Wire
         #expect(
             machine.storeFailed(device, detail: nil)
                 == [
-                    .withdraw(Fixture.device), .report(.failed(PairingFailure(.storeFailed))),
-                    .report(machine.reported),
+                    .withdraw(Fixture.device), .report(.desktopScan(.failed(PairingFailure(.storeFailed)))),
+                    .report(.desktopScan(machine.reported)),
                 ])
     }
 
@@ -187,7 +191,9 @@ import Wire
     mutating func deployed() {
         let offer = Fixture.deviceOffer(sealed: false)
         _ = scan(offer)
-        guard case .sendConfirmation(let confirmation, Fixture.device, sealed: false)? = accept().last else {
+        guard
+            case .send(.confirmation(let confirmation), to: Fixture.device, sealed: false, .everywhere)? = accept().last
+        else {
             Issue.record("not sent")
             return
         }
@@ -227,7 +233,7 @@ import Wire
             _ = machine.timedOut(now: now)
             _ = machine.confirmationSent(toRelays: 0, now: now)
         }
-        #expect(reason([.report(machine.reported)]) == .relayUnreachable)
+        #expect(reason([.report(.desktopScan(machine.reported))]) == .relayUnreachable)
     }
 
     @Test("the user declines, or does not answer in 30 s, or answers when the code is too old")
@@ -243,7 +249,7 @@ import Wire
         #expect(reason(machine.timedOut(now: now)) == .timeout)
         _ = scan(Fixture.deviceOffer(at: now - 299_000))
         now += 2_000
-        #expect(accept() == [.stopTimer, .report(.expired)])
+        #expect(accept() == [.stopTimer, .report(.desktopScan(.expired))])
     }
 
     @Test("a device that declines: sealed where it can seal")
@@ -277,7 +283,8 @@ import Wire
         #expect(scan(Fixture.deviceOffer(sealed: false, did: "phone").serialized()) == nil)
         var machine = DesktopScanStateMachine()
         let old = Fixture.deviceOffer(at: Fixture.now - 300_001).serialized()
-        #expect(machine.scan(old, identity: Fixture.desktopIdentity, now: Fixture.now) == [.report(.expired)])
+        #expect(
+            machine.scan(old, identity: Fixture.desktopIdentity, now: Fixture.now) == [.report(.desktopScan(.expired))])
     }
 
     @Test("cancel ends each step but the storing, and the same code joins the scan that is under way")
@@ -285,7 +292,7 @@ import Wire
         #expect(machine.cancel() == [])
         _ = scan()
         #expect(scan() == [])
-        #expect(machine.cancel() == [.stopTimer, .report(.cancelled)])
+        #expect(machine.cancel() == [.stopTimer, .report(.desktopScan(.cancelled))])
         send()
         #expect(scan() == [])
         #expect(reason(machine.cancel(.timeout)) == .timeout)

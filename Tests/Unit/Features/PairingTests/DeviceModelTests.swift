@@ -68,28 +68,17 @@ private struct ScanModel {
         ]
     }()
 
-    private mutating func carryOut(_ actions: [DeviceScanAction]) {
-        let current = machine.reported
-        let notes = actions.map { action -> ModelLedger.Note in
-            switch action {
-            case .open(let route): .open(route.id)
-            case .close(let route): .close(route)
-            case .sendAck: .causing
-            case .startTimer(let wait): .startTimer(wait)
-            case .stopTimer: .stopTimer
-            case .store: .causing
-            case .report(let state): .report(isCurrent: state == current)
-            }
-        }
+    private mutating func carryOut(_ actions: [PairingStep<PairedDesktop>]) {
         for action in actions {
             if case .store(let desktop) = action { storing = desktop }
         }
         if !machine.isActive { isAsleep = false }
         ledger.take(
-            notes, isActive: machine.isActive, needsTimer: machine.isActive && storing == nil && !isAsleep,
+            actions, .deviceScan(machine.reported), isActive: machine.isActive,
+            needsTimer: machine.isActive && storing == nil && !isAsleep,
             holds: Set(machine.heldRoutes.map(\.id)))
         for action in actions {
-            if case .sendAck(let ack, let peer, let isSealed, let route) = action {
+            if case .send(.ack(let ack), to: let peer, sealed: let isSealed, .over(let route)) = action {
                 #expect(isSealed == (ack.mac != nil))
                 #expect(isSealed == (peer == Fixture.desktop))
                 #expect(machine.heldRoutes.contains { $0.id == route })
@@ -167,7 +156,7 @@ private struct ScanModel {
     private mutating func fire() {
         guard let wait = ledger.fire() else { return }
         now += wait
-        carryOut(machine.stepTimedOut(now: now))
+        carryOut(machine.timedOut(now: now))
     }
 
     /// With no help at all, only its own timers and the store, each scan comes to its end.
@@ -192,20 +181,9 @@ private struct ShowModel {
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-    private mutating func carryOut(_ actions: [DeviceShowAction]) {
-        let current = machine.reported
+    private mutating func carryOut(_ actions: [PairingStep<PairedDesktop>]) {
         let wasAsking = isAsking
-        isAsking = if case .confirming = current { true } else { false }
-        let notes = actions.map { action -> ModelLedger.Note in
-            switch action {
-            case .open(let route): .open(route.id)
-            case .close(let route): .close(route)
-            case .sendHello, .store: .causing
-            case .startTimer(let wait): .startTimer(wait)
-            case .stopTimer: .stopTimer
-            case .report(let state): .report(isCurrent: state == current)
-            }
-        }
+        isAsking = if case .confirming = machine.reported { true } else { false }
         for action in actions {
             switch action {
             case .store(let desktop):
@@ -216,12 +194,13 @@ private struct ShowModel {
                 if case .storing(_, _, let shown) = machine.state { commits = shown.show.random != nil }
                 #expect((desktop.isSecure && !commits) == (desktop.shortString != nil))
             case .sendHello(let peer, _, _): #expect(peer == Fixture.desktop)
-            case .open, .close, .startTimer, .stopTimer, .report: break
+            default: break
             }
         }
         if !machine.isActive { isAsleep = false }
         ledger.take(
-            notes, isActive: machine.isActive, needsTimer: machine.isActive && storing == nil && !isAsleep,
+            actions, .deviceShow(machine.reported), isActive: machine.isActive,
+            needsTimer: machine.isActive && storing == nil && !isAsleep,
             holds: Set([machine.heldRoute?.id].compactMap { $0 }))
     }
 
@@ -311,31 +290,21 @@ private struct TypedModel {
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-    private mutating func carryOut(_ actions: [DeviceTypedCodeAction]) {
-        let current = machine.reported
-        let notes = actions.map { action -> ModelLedger.Note in
-            switch action {
-            case .open(let route): .open(route.id)
-            case .close(let route): .close(route)
-            case .sendExchange, .sendAck, .store: .causing
-            case .startTimer(let wait): .startTimer(wait)
-            case .stopTimer: .stopTimer
-            case .report(let state): .report(isCurrent: state == current)
-            }
-        }
+    private mutating func carryOut(_ actions: [PairingStep<PairedDesktop>]) {
         for action in actions {
             switch action {
             case .store(let desktop):
                 storing = desktop
                 #expect(desktop.isSecure == (desktop.shortString != nil))
-            case .sendExchange(let exchange, let alias, _): hear(exchange, at: alias)
-            case .sendAck(let ack, let peer, let isSealed, _): hear(ack, at: peer, isSealed)
-            case .open, .close, .startTimer, .stopTimer, .report: break
+            case .send(.exchange(let exchange), to: let alias, sealed: false, _): hear(exchange, at: alias)
+            case .send(.ack(let ack), to: let peer, sealed: let isSealed, _): hear(ack, at: peer, isSealed)
+            default: break
             }
         }
         if !machine.isActive { isAsleep = false }
         ledger.take(
-            notes, isActive: machine.isActive, needsTimer: machine.isActive && storing == nil && !isAsleep,
+            actions, .deviceCode(machine.reported), isActive: machine.isActive,
+            needsTimer: machine.isActive && storing == nil && !isAsleep,
             holds: Set([machine.heldRoute?.id].compactMap { $0 }))
     }
 

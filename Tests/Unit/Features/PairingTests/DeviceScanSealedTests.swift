@@ -13,7 +13,7 @@ import Wire
 
     private mutating func scan(
         _ offer: DesktopPairingOffer = Fixture.desktopOffer(), legacy: LegacyPairing = .none
-    ) -> [DeviceScanAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         machine.scan(offer.serialized(), identity: Fixture.deviceIdentity, legacy: legacy, now: now)
     }
 
@@ -24,10 +24,12 @@ import Wire
         #expect(machine.ackSent(true, over: Self.relay.id, now: now) == [.startTimer(after: 2_500)])
     }
 
-    private mutating func received(_ frame: PairingFrame) -> [DeviceScanAction] { machine.received(frame, now: now) }
+    private mutating func received(_ frame: PairingFrame) -> [PairingStep<PairedDesktop>] {
+        machine.received(frame, now: now)
+    }
 
-    private func reason(_ actions: [DeviceScanAction]) -> PairingReason? {
-        guard case .report(.failed(let failure))? = actions.last else { return nil }
+    private func reason(_ actions: [PairingStep<PairedDesktop>]) -> PairingReason? {
+        guard case .report(.deviceScan(.failed(let failure)))? = actions.last else { return nil }
         return failure.reason
     }
 
@@ -35,7 +37,7 @@ import Wire
     mutating func straight() throws {
         _ = scan()
         let actions = machine.routeOnline(Self.relay.id, now: now)
-        guard case .sendAck(let ack, Fixture.desktop, sealed: true, Self.relay.id)? = actions.last else {
+        guard case .send(.ack(let ack), to: Fixture.desktop, sealed: true, .over(Self.relay.id))? = actions.last else {
             Issue.record("no sealed ack")
             return
         }
@@ -53,7 +55,7 @@ import Wire
         #expect(desktop.address == Fixture.desktop)
         #expect(desktop.relayWorkedAt == now)
         #expect(desktop.shortString == Fixture.bond()?.shortString)
-        #expect(machine.stored(desktop) == [.report(.success(desktop))])
+        #expect(machine.stored(desktop) == [.report(.deviceScan(.success(desktop)))])
         let sas = try #require(machine.reported.data["desktop"]?["sas"])
         #expect(sas["digits"]?.string?.utf8.count == 6)
         #expect(sas["words"]?.array?.count == 2)
@@ -111,7 +113,7 @@ import Wire
     mutating func waits(confirm: Bool) {
         sendAck(Fixture.desktopOffer(confirm: confirm))
         var waited: UInt64 = 2_500
-        while reason(machine.stepTimedOut(now: now)) == nil {
+        while reason(machine.timedOut(now: now)) == nil {
             // The ack is repeated, with a proof of its own.
             now += 2_500
             #expect(machine.ackSent(true, over: Self.relay.id, now: now) == [.startTimer(after: 2_500)])
@@ -126,7 +128,7 @@ import Wire
         sendAck()
         for _ in 0..<2 {
             #expect(machine.peerOffline(Fixture.desktop, over: Self.relay.id, now: now) == [.startTimer(after: 1_000)])
-            #expect(machine.stepTimedOut(now: now).count == 2)
+            #expect(machine.timedOut(now: now).count == 2)
             _ = machine.ackSent(true, over: Self.relay.id, now: now)
         }
         #expect(reason(machine.peerOffline(Fixture.desktop, over: Self.relay.id, now: now)) == .desktopOffline)
@@ -143,11 +145,11 @@ import Wire
     mutating func noKey() {
         var offer = Fixture.desktopOffer()
         offer.pcPeerID = "pc"
-        #expect(scan(offer).last == .report(.failed(PairingFailure(.badField, detail: "pcPeerId"))))
+        #expect(scan(offer).last == .report(.deviceScan(.failed(PairingFailure(.badField, detail: "pcPeerId")))))
         offer = Fixture.desktopOffer()
         // Sixteen bytes have four bits to spare in their last character.
         offer.seal = PairingSeal(secret: String(repeating: "_", count: 22))
-        #expect(scan(offer).last == .report(.failed(PairingFailure(.badField, detail: "bw.secret"))))
+        #expect(scan(offer).last == .report(.deviceScan(.failed(PairingFailure(.badField, detail: "bw.secret")))))
     }
 
     @Test("a relay that gives the code's desktop another key is not believed: what it seals is not from the code's key")

@@ -26,12 +26,12 @@ import Wire
             iceServersJSON: "[]", iceExpiry: 5)
     }
 
-    private mutating func scan(_ offer: DesktopPairingOffer, relayURL: String? = nil) -> [DeviceScanAction] {
+    private mutating func scan(_ offer: DesktopPairingOffer, relayURL: String? = nil) -> [PairingStep<PairedDesktop>] {
         machine.scan(offer.serialized(), identity: Self.identity, relayURL: relayURL, now: now)
     }
 
-    private func reason(_ actions: [DeviceScanAction]) -> PairingReason? {
-        guard case .report(.failed(let failure))? = actions.last else { return nil }
+    private func reason(_ actions: [PairingStep<PairedDesktop>]) -> PairingReason? {
+        guard case .report(.deviceScan(.failed(let failure)))? = actions.last else { return nil }
         return failure.reason
     }
 
@@ -51,7 +51,7 @@ import Wire
             isConfirmed: isConfirmed)
     }
 
-    private mutating func received(from peer: PeerID, type: String?) -> [DeviceScanAction] {
+    private mutating func received(from peer: PeerID, type: String?) -> [PairingStep<PairedDesktop>] {
         machine.received(PairingFrame(["type": type.map(JSONValue.string)], from: peer), now: now)
     }
 
@@ -66,18 +66,18 @@ import Wire
     mutating func straight() {
         let offer = Self.offer()
         #expect(machine.reported == .scanning)
-        #expect(scan(offer) == [.report(.sending(offer)), .startTimer(after: 1_500), .open(Self.lan)])
+        #expect(scan(offer) == [.report(.deviceScan(.sending(offer))), .startTimer(after: 1_500), .open(Self.lan)])
         #expect(
             machine.routeOnline(Self.lan.id, now: now) == [
-                .startTimer(after: 5_000), .sendAck(ack(offer), to: "pc", sealed: false, over: Self.lan.id),
+                .startTimer(after: 5_000), .send(.ack(ack(offer)), to: "pc", sealed: false, .over(Self.lan.id)),
             ])
         #expect(machine.ackSent(true, over: Self.lan.id, now: now) == [.startTimer(after: 10_000)])
         let desktop = desktop(offer, relayURL: Self.relay.url, lan: true)
-        #expect(machine.stepTimedOut(now: now) == [.stopTimer, .store(desktop)])
+        #expect(machine.timedOut(now: now) == [.stopTimer, .store(desktop)])
         #expect(machine.reported == .sending(offer))
         #expect(machine.isActive)
         #expect(machine.heldRoutes == [Self.lan])
-        #expect(machine.stored(desktop) == [.report(.success(desktop))])
+        #expect(machine.stored(desktop) == [.report(.deviceScan(.success(desktop)))])
         #expect(!machine.isActive)
         #expect(machine.heldRoutes.isEmpty)
     }
@@ -86,15 +86,15 @@ import Wire
     mutating func headStart() {
         let offer = Self.offer()
         _ = scan(offer)
-        #expect(machine.stepTimedOut(now: now) == [.startTimer(after: 15_000), .open(Self.relay)])
+        #expect(machine.timedOut(now: now) == [.startTimer(after: 15_000), .open(Self.relay)])
         #expect(machine.heldRoutes == [Self.lan, Self.relay])
         #expect(
             machine.routeOnline(Self.relay.id, now: now).last
-                == .sendAck(ack(offer), to: "pc", sealed: false, over: Self.relay.id))
+                == .send(.ack(ack(offer)), to: "pc", sealed: false, .over(Self.relay.id)))
         #expect(machine.routeOnline(Self.lan.id, now: now) == [])
         _ = machine.ackSent(true, over: Self.relay.id, now: now)
         let desktop = desktop(offer, relayURL: Self.relay.url, lan: true, relay: true)
-        #expect(machine.stepTimedOut(now: now) == [.stopTimer, .store(desktop)])
+        #expect(machine.timedOut(now: now) == [.stopTimer, .store(desktop)])
         #expect(machine.heldRoutes == [Self.lan, Self.relay])
     }
 
@@ -107,7 +107,7 @@ import Wire
         #expect(machine.routeFailed(Self.lan.id, detail: "again", now: now) == [])
         #expect(
             machine.routeOnline(Self.lan.id, now: now).last
-                == .sendAck(ack(offer), to: "pc", sealed: false, over: Self.lan.id))
+                == .send(.ack(ack(offer)), to: "pc", sealed: false, .over(Self.lan.id)))
     }
 
     @Test("the host's own relay comes last; where all have failed they have three seconds to come back")
@@ -115,11 +115,11 @@ import Wire
         _ = scan(Self.offer(), relayURL: Self.own.url)
         #expect(
             machine.routeFailed(Self.lan.id, detail: "x", now: now) == [.startTimer(after: 1_500), .open(Self.relay)])
-        #expect(machine.stepTimedOut(now: now) == [.startTimer(after: 15_000), .open(Self.own)])
+        #expect(machine.timedOut(now: now) == [.startTimer(after: 15_000), .open(Self.own)])
         #expect(machine.routeFailed(Self.relay.id, detail: "y", now: now) == [])
         #expect(machine.routeFailed(Self.own.id, detail: "z", now: now) == [.startTimer(after: 3_000)])
         #expect(machine.routeFailed(Self.own.id, detail: "z", now: now) == [])
-        let actions = machine.stepTimedOut(now: now)
+        let actions = machine.timedOut(now: now)
         #expect(
             machine.reported == .failed(PairingFailure(.relayUnreachable, detail: "z")),
             "the reason says what the relay said")
@@ -141,8 +141,8 @@ import Wire
     @Test("relays that never answer are given 15 s")
     mutating func silence() {
         _ = scan(Self.offer())
-        _ = machine.stepTimedOut(now: now)
-        #expect(reason(machine.stepTimedOut(now: now)) == .relayUnreachable)
+        _ = machine.timedOut(now: now)
+        #expect(reason(machine.timedOut(now: now)) == .relayUnreachable)
     }
 
     @Test("any frame of the desktop confirms the pairing before the ten seconds are over; a stranger's doesn't")
@@ -177,7 +177,11 @@ import Wire
         #expect(machine.peerOffline("pc", over: Self.relay.id, now: now) == [])
         #expect(
             machine.peerOffline("pc", over: Self.lan.id, now: now) == [.startTimer(after: 15_000), .open(Self.relay)])
-        guard case .sendAck(_, "pc", false, Self.relay.id)? = machine.routeOnline(Self.relay.id, now: now).last else {
+        guard
+            case .send(.ack(_), to: "pc", sealed: false, .over(Self.relay.id))? = machine.routeOnline(
+                Self.relay.id, now: now
+            ).last
+        else {
             Issue.record("no second ack")
             return
         }
@@ -185,7 +189,7 @@ import Wire
         #expect(
             machine.peerOffline("pc", over: Self.relay.id, now: now) == [
                 .stopTimer, .close(Self.lan.id), .close(Self.relay.id),
-                .report(.failed(PairingFailure(.desktopOffline))),
+                .report(.deviceScan(.failed(PairingFailure(.desktopOffline)))),
             ])
     }
 
@@ -202,7 +206,7 @@ import Wire
     mutating func betterReason() {
         sendAck(Self.offer())
         _ = machine.peerOffline("pc", over: Self.lan.id, now: now)
-        #expect(reason(machine.stepTimedOut(now: now)) == .desktopOffline)
+        #expect(reason(machine.timedOut(now: now)) == .desktopOffline)
     }
 
     @Test("where one relay knew the desktop absent, the silence of the next one is no answer; a frame is")
@@ -213,7 +217,7 @@ import Wire
         _ = machine.routeOnline(Self.relay.id, now: now)
         _ = machine.ackSent(true, over: Self.relay.id, now: now)
         var other = machine
-        #expect(reason(machine.stepTimedOut(now: now)) == .desktopOffline)
+        #expect(reason(machine.timedOut(now: now)) == .desktopOffline)
         let frame = PairingFrame(["type": "chainlesschain:ice:config"], from: "pc")
         let stored = desktop(offer, relayURL: Self.relay.url, lan: true, relay: true, isConfirmed: true)
         #expect(other.received(frame, now: now) == [.stopTimer, .store(stored)])
@@ -239,13 +243,13 @@ import Wire
     mutating func routeGivesWay() {
         let offer = Self.offer()
         _ = scan(offer)
-        _ = machine.stepTimedOut(now: now)
+        _ = machine.timedOut(now: now)
         _ = machine.routeOnline(Self.lan.id, now: now)
         _ = machine.ackSent(true, over: Self.lan.id, now: now)
         _ = machine.routeOnline(Self.relay.id, now: now)
         #expect(
             machine.routeFailed(Self.lan.id, detail: "x", now: now) == [
-                .startTimer(after: 5_000), .sendAck(ack(offer), to: "pc", sealed: false, over: Self.relay.id),
+                .startTimer(after: 5_000), .send(.ack(ack(offer)), to: "pc", sealed: false, .over(Self.relay.id)),
             ])
     }
 
@@ -256,7 +260,7 @@ import Wire
         #expect(
             machine.ackSent(false, over: Self.relay.id, now: now) == [.startTimer(after: 15_000), .open(Self.relay)])
         #expect(machine.routeOnline(Self.relay.id, now: now).count == 2)
-        #expect(reason(machine.stepTimedOut(now: now)) == .relayUnreachable)
+        #expect(reason(machine.timedOut(now: now)) == .relayUnreachable)
     }
 
     @Test("the checks come in their order, and each has its reason")
@@ -290,7 +294,7 @@ import Wire
         _ = machine.routeOnline(Self.own.id, now: now)
         _ = machine.ackSent(true, over: Self.own.id, now: now)
         #expect(
-            machine.stepTimedOut(now: now)
+            machine.timedOut(now: now)
                 == [.stopTimer, .store(desktop(offer, relayURL: Self.own.url, relay: true))])
     }
 
@@ -301,7 +305,7 @@ import Wire
         _ = machine.routeOnline(Self.lan.id, now: now)
         _ = machine.ackSent(true, over: Self.lan.id, now: now)
         #expect(
-            machine.stepTimedOut(now: now) == [.stopTimer, .store(desktop(offer, relayURL: nil, lan: true))])
+            machine.timedOut(now: now) == [.stopTimer, .store(desktop(offer, relayURL: nil, lan: true))])
     }
 
     @Test("one address in two places is one route")
@@ -322,14 +326,14 @@ import Wire
         _ = machine.resumed(now: now)
         _ = machine.routeOnline(Self.lan.id, now: now)
         _ = machine.ackSent(true, over: Self.lan.id, now: now)
-        _ = machine.stepTimedOut(now: now)
+        _ = machine.timedOut(now: now)
         #expect(scan(offer) == [])
         let desktop = desktop(offer, relayURL: Self.relay.url, lan: true)
         _ = machine.stored(desktop)
         now += 60_000
-        #expect(scan(offer) == [.report(.success(desktop))])
+        #expect(scan(offer) == [.report(.deviceScan(.success(desktop)))])
         machine.removed("other")
-        #expect(scan(offer) == [.report(.success(desktop))])
+        #expect(scan(offer) == [.report(.deviceScan(.success(desktop)))])
         machine.removed("pc")
         #expect(scan(offer).contains(.open(Self.lan)))
     }
@@ -340,7 +344,7 @@ import Wire
         let other = Self.offer(lan: false, code: "999999", pcPeerID: "pc-2")
         #expect(
             scan(other) == [
-                .stopTimer, .close(Self.lan.id), .report(.sending(other)), .startTimer(after: 15_000),
+                .stopTimer, .close(Self.lan.id), .report(.deviceScan(.sending(other))), .startTimer(after: 15_000),
                 .open(Self.relay),
             ])
         #expect(received(from: "pc", type: nil) == [])
@@ -363,17 +367,17 @@ import Wire
         #expect(machine.reported == .sending(offer))
         #expect(machine.heldRoutes.isEmpty)
         #expect(machine.routeOnline(Self.lan.id, now: now) == [])
-        #expect(machine.stepTimedOut(now: now) == [])
+        #expect(machine.timedOut(now: now) == [])
         now += 60_000
         #expect(machine.resumed(now: now) == [.startTimer(after: 1_500), .open(Self.lan)])
         #expect(
             machine.routeOnline(Self.lan.id, now: now).last
-                == .sendAck(ack(offer), to: "pc", sealed: false, over: Self.lan.id))
+                == .send(.ack(ack(offer)), to: "pc", sealed: false, .over(Self.lan.id)))
         _ = machine.suspended()
-        #expect(machine.resumed(now: now + 300_000) == [.report(.failed(PairingFailure(.expired)))])
+        #expect(machine.resumed(now: now + 300_000) == [.report(.deviceScan(.failed(PairingFailure(.expired))))])
         _ = scan(offer)
         _ = machine.suspended()
-        #expect(machine.cancel() == [.report(.failed(PairingFailure(.cancelled)))])
+        #expect(machine.cancel() == [.report(.deviceScan(.failed(PairingFailure(.cancelled))))])
     }
 
     @Test("cancel ends each step but the storing, and leaves finished scans alone")
@@ -381,13 +385,16 @@ import Wire
         let offer = Self.offer()
         #expect(machine.cancel() == [])
         _ = scan(offer)
-        #expect(machine.cancel() == [.stopTimer, .close(Self.lan.id), .report(.failed(PairingFailure(.cancelled)))])
+        #expect(
+            machine.cancel() == [
+                .stopTimer, .close(Self.lan.id), .report(.deviceScan(.failed(PairingFailure(.cancelled)))),
+            ])
         #expect(machine.cancel() == [])
         #expect(machine.routeOnline(Self.lan.id, now: now) == [])
         sendAck(offer)
         #expect(reason(machine.cancel(.timeout)) == .timeout)
         sendAck(offer)
-        _ = machine.stepTimedOut(now: now)
+        _ = machine.timedOut(now: now)
         #expect(machine.cancel() == [])
         _ = machine.stored(desktop(offer, relayURL: Self.relay.url))
         #expect(machine.cancel() == [])
@@ -396,7 +403,7 @@ import Wire
     @Test("what cannot be stored is not paired, and its connections are given back")
     mutating func storeFails() {
         sendAck(Self.offer())
-        _ = machine.stepTimedOut(now: now)
+        _ = machine.timedOut(now: now)
         #expect(machine.storeFailed("other", detail: nil) == [])
         let actions = machine.storeFailed("pc", detail: "disk full")
         #expect(actions.first == .close(Self.lan.id))

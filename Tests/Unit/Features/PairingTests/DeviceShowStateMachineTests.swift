@@ -13,7 +13,7 @@ import Wire
     private mutating func show(
         legacy: LegacyPairing = .qr, over route: PairingRoute? = relay,
         as identity: PairingIdentity? = Fixture.deviceIdentity
-    ) -> [DeviceShowAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         machine.show(
             Fixture.code("012345"), secret: Fixture.secret, random: nil, identity: identity, over: route,
             legacy: legacy)
@@ -26,28 +26,31 @@ import Wire
 
     private mutating func received(
         _ frame: PairingFrame, after milliseconds: EpochMilliseconds = 1_000
-    ) -> [DeviceShowAction] {
+    ) -> [PairingStep<PairedDesktop>] {
         machine.received(frame, now: Self.start + milliseconds)
     }
 
     /// A person accepts the desktop that is asked about.
-    private mutating func accept(after milliseconds: EpochMilliseconds = 2_000) -> [DeviceShowAction] {
+    private mutating func accept(after milliseconds: EpochMilliseconds = 2_000) -> [PairingStep<PairedDesktop>] {
         guard case .taken(let actions) = machine.answer(accept: true, now: Self.start + milliseconds) else { return [] }
         return actions
     }
 
-    private func reason(_ actions: [DeviceShowAction]) -> PairingReason? {
-        guard case .report(.failed(let failure))? = actions.last else { return nil }
+    private func reason(_ actions: [PairingStep<PairedDesktop>]) -> PairingReason? {
+        guard case .report(.deviceShow(.failed(let failure)))? = actions.last else { return nil }
         return failure.reason
     }
 
     @Test("the straight way, sealed: registered, displayed, confirmed, stored, and the desktop hears a hello")
     mutating func straight() throws {
-        #expect(show(legacy: .none) == [.report(.connecting), .startTimer(after: 15_000), .open(Self.relay)])
+        #expect(
+            show(legacy: .none) == [.report(.deviceShow(.connecting)), .startTimer(after: 15_000), .open(Self.relay)])
         let offer = Fixture.deviceOffer(at: Self.start)
         let shown = DeviceShowState.displaying(offer, expiresAt: Self.start + 300_000)
         #expect(
-            machine.routeOnline(Self.relay.id, now: Self.start) == [.startTimer(after: 300_000), .report(shown)])
+            machine.routeOnline(Self.relay.id, now: Self.start) == [
+                .startTimer(after: 300_000), .report(.deviceShow(shown)),
+            ])
         #expect(try DevicePairingOffer(parsing: offer.serialized(), now: Self.start) == offer)
         #expect(machine.reported.data["payload"] == .string(offer.serialized()))
         #expect(machine.reported.data["expiresAt"] == .integer(Self.start + 300_000))
@@ -64,7 +67,7 @@ import Wire
         #expect(desktop.shortString == Fixture.bond()?.shortString)
         #expect(
             machine.stored(desktop)
-                == [.report(.completed(desktop)), .sendHello(to: Fixture.desktop, over: Self.relay.id)])
+                == [.report(.deviceShow(.completed(desktop))), .sendHello(to: Fixture.desktop, over: Self.relay.id)])
         #expect(machine.heldRoute == nil)
         #expect(machine.dropped.total == 0)
     }
@@ -101,7 +104,7 @@ import Wire
             #expect(desktop.address == "pc")
             #expect(desktop.pcPeerID == "desktop-unknown")
             #expect(desktop.name == "My PC")
-            #expect(machine.stored(desktop) == [.report(.completed(desktop))])
+            #expect(machine.stored(desktop) == [.report(.deviceShow(.completed(desktop)))])
             #expect(received(PairingFrame(Fixture.plainConfirmation(), from: "pc")) == [])
         }
         display()
@@ -192,15 +195,15 @@ import Wire
 
     @Test("without an identity, without a relay, with one that does not answer or whose address is none")
     mutating func noRelay() {
-        #expect(show(as: nil) == [.report(.failed(PairingFailure(.noIdentity)))])
-        #expect(show(over: nil) == [.report(.failed(PairingFailure(.noRelay)))])
+        #expect(show(as: nil) == [.report(.deviceShow(.failed(PairingFailure(.noIdentity))))])
+        #expect(show(over: nil) == [.report(.deviceShow(.failed(PairingFailure(.noRelay))))])
         _ = show()
         #expect(machine.routeFailed(Self.relay.id, detail: "refused") == [])
         #expect(machine.reported == .connecting)
         #expect(
             machine.timedOut(now: Self.start) == [
                 .stopTimer, .close(Self.relay.id),
-                .report(.failed(PairingFailure(.relayUnreachable, detail: "refused"))),
+                .report(.deviceShow(.failed(PairingFailure(.relayUnreachable, detail: "refused")))),
             ])
         _ = show()
         #expect(reason(machine.routeFailed(Self.relay.id, detail: "none", isFinal: true)) == .relayUnreachable)
@@ -209,13 +212,14 @@ import Wire
     @Test("five minutes from when it was displayed, by the clock handed in, also when the timer is late")
     mutating func expiry() {
         display()
-        #expect(machine.timedOut(now: Self.start) == [.stopTimer, .close(Self.relay.id), .report(.expired)])
+        #expect(
+            machine.timedOut(now: Self.start) == [.stopTimer, .close(Self.relay.id), .report(.deviceShow(.expired))])
         #expect(received(Fixture.sealed(Fixture.confirmation(), from: Fixture.desktop)) == [])
         #expect(machine.dropped.notOpen == 1)
         display()
         #expect(
             received(Fixture.sealed(Fixture.confirmation(), from: Fixture.desktop), after: 300_001).last
-                == .report(.expired))
+                == .report(.deviceShow(.expired)))
         #expect(machine.reported.data["reason"] == "expired")
     }
 
@@ -235,7 +239,7 @@ import Wire
         _ = machine.suspended()
         #expect(machine.resumed(now: Self.start - 100_000) == [.startTimer(after: 300_000), .open(Self.relay)])
         _ = machine.suspended()
-        #expect(machine.resumed(now: Self.start + 300_001) == [.report(.expired)])
+        #expect(machine.resumed(now: Self.start + 300_001) == [.report(.deviceShow(.expired))])
     }
 
     @Test("a newer code replaces the one before; a relay that breaks meanwhile does no harm")
@@ -244,7 +248,8 @@ import Wire
         #expect(machine.routeFailed(Self.relay.id, detail: "x") == [])
         #expect(
             show(over: Fixture.own) == [
-                .stopTimer, .close(Self.relay.id), .report(.connecting), .startTimer(after: 15_000), .open(Fixture.own),
+                .stopTimer, .close(Self.relay.id), .report(.deviceShow(.connecting)), .startTimer(after: 15_000),
+                .open(Fixture.own),
             ])
     }
 
@@ -257,7 +262,7 @@ import Wire
         #expect(reason(machine.cancel(.timeout)) == .timeout)
         display()
         _ = machine.suspended()
-        #expect(machine.cancel() == [.report(.failed(PairingFailure(.cancelled)))])
+        #expect(machine.cancel() == [.report(.deviceShow(.failed(PairingFailure(.cancelled))))])
         display()
         _ = received(PairingFrame(Fixture.plainConfirmation(), from: "pc"))
         guard case .store(let desktop)? = accept().last else {
@@ -268,12 +273,12 @@ import Wire
         #expect(machine.storeFailed("other", detail: nil) == [])
         #expect(
             machine.storeFailed(desktop.id, detail: nil)
-                == [.close(Self.relay.id), .report(.failed(PairingFailure(.storeFailed)))])
+                == [.close(Self.relay.id), .report(.deviceShow(.failed(PairingFailure(.storeFailed))))])
     }
 
     // MARK: Plain confirmations
 
-    private func stores(_ actions: [DeviceShowAction]) -> Bool {
+    private func stores(_ actions: [PairingStep<PairedDesktop>]) -> Bool {
         actions.contains { if case .store = $0 { true } else { false } }
     }
 
@@ -283,7 +288,7 @@ import Wire
         let frame = PairingFrame(Fixture.plainConfirmation(), from: "pc")
         let asked = received(frame)
         #expect(!stores(asked))
-        guard case .report(.confirming(let desktop, let answerBy))? = asked.last else {
+        guard case .report(.deviceShow(.confirming(let desktop, let answerBy)))? = asked.last else {
             Issue.record("nobody was asked")
             return
         }
@@ -297,7 +302,7 @@ import Wire
         #expect(received(PairingFrame(Fixture.reject(), from: "pc-2")) == [])
         #expect(accept() == [.stopTimer, .store(desktop)])
         #expect(machine.answer(accept: true, now: Self.start) == .nothingWaits)
-        #expect(machine.stored(desktop) == [.report(.completed(desktop))])
+        #expect(machine.stored(desktop) == [.report(.deviceShow(.completed(desktop)))])
     }
 
     @Test("a sealed confirmation takes the place of the plain one that is asked about, and asks nobody")
@@ -313,7 +318,7 @@ import Wire
         }
         #expect(actions.first == .stopTimer && desktop.isSecure && desktop.address == Fixture.desktop)
         #expect(machine.answer(accept: true, now: Self.start) == .nothingWaits)
-        #expect(machine.stored(desktop).first == .report(.completed(desktop)))
+        #expect(machine.stored(desktop).first == .report(.deviceShow(.completed(desktop))))
     }
 
     @Test("a no, or no answer, leaves the code open for the desktop that saw it; nobody is asked about twice")
@@ -322,9 +327,9 @@ import Wire
         for (number, sender) in (["pc-1", "pc-2", "pc-3"] as [PeerID]).enumerated() {
             #expect(received(PairingFrame(Fixture.plainConfirmation(), from: sender)).count == 2)
             let after = Self.start + 2_000
-            let shown: [DeviceShowAction] = [
+            let shown: [PairingStep<PairedDesktop>] = [
                 .startTimer(after: 298_000),
-                .report(.displaying(Fixture.deviceOffer(at: Self.start), expiresAt: Self.start + 300_000)),
+                .report(.deviceShow(.displaying(Fixture.deviceOffer(at: Self.start), expiresAt: Self.start + 300_000))),
             ]
             if number == 1 {
                 #expect(machine.timedOut(now: after) == shown)
@@ -344,11 +349,11 @@ import Wire
         _ = received(PairingFrame(Fixture.plainConfirmation(), from: "pc"), after: 299_000)
         #expect(
             machine.answer(accept: false, now: Self.start + 300_001)
-                == .taken([.stopTimer, .close(Self.relay.id), .report(.expired)]))
+                == .taken([.stopTimer, .close(Self.relay.id), .report(.deviceShow(.expired))]))
         display()
         let shown = machine.reported
         _ = received(PairingFrame(Fixture.plainConfirmation(), from: "pc"))
-        #expect(machine.suspended() == [.stopTimer, .close(Self.relay.id), .report(shown)])
+        #expect(machine.suspended() == [.stopTimer, .close(Self.relay.id), .report(.deviceShow(shown))])
         #expect(machine.resumed(now: Self.start) == [.startTimer(after: 300_000), .open(Self.relay)])
         #expect(received(PairingFrame(Fixture.plainConfirmation(), from: "pc")).count == 2)
         #expect(reason(machine.cancel()) == .cancelled)

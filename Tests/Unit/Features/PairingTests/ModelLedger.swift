@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Wire
 
@@ -15,14 +16,34 @@ struct ModelLedger {
         case causing
         /// Whether it is the state that the machine reports.
         case report(isCurrent: Bool)
-        case other
     }
 
     private(set) var timer: UInt64?
     private(set) var held: Set<RouteID> = []
 
-    /// `needsTimer`: something is under way that no one but a timer can be trusted to end.
-    mutating func take(_ notes: [Note], isActive: Bool, needsTimer: Bool, holds: Set<RouteID>) {
+    private func note<Known>(_ step: PairingStep<Known>, _ reported: PairingState) -> Note {
+        switch step {
+        case .startTimer(let wait): .startTimer(wait)
+        case .stopTimer: .stopTimer
+        case .open(let route): .open(route.id)
+        case .openAlias(let alias): .open(RouteID(alias.text))
+        case .close(let route): .close(route)
+        case .closeAlias: .close(held.first ?? RouteID("nothing"))
+        case .send, .sendHello, .withdraw, .store: .causing
+        case .report(let state): .report(isCurrent: state == reported)
+        }
+    }
+
+    /// - Parameters:
+    ///   - reported: the machine's state after these steps.
+    ///   - needsTimer: something is under way that no one but a timer can be trusted to end.
+    mutating func take<Known>(
+        _ steps: [PairingStep<Known>], _ reported: PairingState, isActive: Bool, needsTimer: Bool, holds: Set<RouteID>
+    ) {
+        take(steps.map { note($0, reported) }, isActive: isActive, needsTimer: needsTimer, holds: holds)
+    }
+
+    private mutating func take(_ notes: [Note], isActive: Bool, needsTimer: Bool, holds: Set<RouteID>) {
         for (index, note) in notes.enumerated() {
             switch note {
             case .startTimer(let wait):
@@ -33,7 +54,7 @@ struct ModelLedger {
                 #expect(index == notes.count - 1, "more follows what may cause the next event")
                 held.insert(name)
             case .close(let name): #expect(held.remove(name) != nil, "something is closed and was not open")
-            case .causing, .other: break
+            case .causing: break
             case .report(let isCurrent):
                 // An outdated report may stand before the one that counts.
                 #expect(isCurrent || notes[(index + 1)...].contains(.report(isCurrent: true)), "an outdated report")

@@ -99,41 +99,40 @@ struct TypedCodeTable {
         }
     }
 
-    private mutating func perform(_ actions: [DeviceTypedCodeAction]) {
+    private mutating func perform(_ actions: [PairingStep<PairedDesktop>]) {
         for action in actions {
             switch action {
             case .open(let route): perform(device.routeOnline(route.id, now: table.now))
-            case .close, .report: break
-            case .sendExchange(let exchange, let peer, _):
+            case .send(.exchange(let exchange), to: let peer, sealed: false, _):
                 exchanges += 1
                 table.send(exchange.json, from: Fixture.device, to: peer, sealed: false)
-            case .sendAck(let ack, let peer, let isSealed, _):
+            case .send(.ack(let ack), to: let peer, sealed: let isSealed, _):
                 table.send(ack.json, from: Fixture.device, to: peer, sealed: isSealed)
             case .startTimer(let wait): deviceTimer = wait
             case .stopTimer: deviceTimer = nil
             case .store(let desktop):
                 deviceKey = .some(device.presharedKey)
                 perform(device.stored(desktop))
+            default: break
             }
         }
     }
 
-    mutating func perform(_ actions: [DesktopTypedCodeAction]) {
+    mutating func perform(_ actions: [PairingStep<PairedDevice>]) {
         for action in actions {
             switch action {
             case .openAlias: perform(desktop.aliasOnline(now: table.now))
-            case .closeAlias, .report: break
-            case .sendExchange(let exchange, let peer):
+            case .send(.exchange(let exchange), to: let peer, sealed: false, .alias):
                 table.send(exchange.json, from: alias, to: peer, sealed: false)
-            case .sendWrongCode(let reject, let peer):
+            case .send(.reject(let reject), to: let peer, sealed: false, .alias):
                 table.send(reject.json, from: alias, to: peer, sealed: false)
-            case .sendConfirmation(let confirmation, let peer):
+            case .send(.confirmation(let confirmation), to: let peer, sealed: true, _):
                 table.send(confirmation.json, from: Fixture.desktop, to: peer, sealed: true)
-            case .sendPlainConfirmation(let confirmation, let peer):
+            case .send(.confirmation(let confirmation), to: let peer, sealed: false, _):
                 table.send(confirmation.json, from: Fixture.desktop, to: peer, sealed: false)
-            case .sendReject(let reject, let peer, let isSealed):
+            case .send(.reject(let reject), to: let peer, sealed: let isSealed, _):
                 table.send(reject.json, from: Fixture.desktop, to: peer, sealed: isSealed)
-            case .sendICEConfig(let peer):
+            case .send(.iceConfig, to: let peer, sealed: false, _):
                 let config = ICEConfig(pcPeerID: Fixture.desktop, iceServersJSON: "[]")
                 table.send(config.json, from: Fixture.desktop, to: peer, sealed: false)
             case .startTimer(let wait): desktopTimer = wait
@@ -145,6 +144,7 @@ struct TypedCodeTable {
                     continue
                 }
                 perform(desktop.stored(device, now: table.now))
+            default: break
             }
         }
     }

@@ -98,31 +98,31 @@ import Wire
         private mutating func fire() {
             for (id, due) in timers.sorted(by: { $0.value < $1.value }) where due <= now {
                 timers[id] = nil
-                if let actions = devices[id]?.stepTimedOut(now: now) { perform(actions, id) }
+                if let actions = devices[id]?.timedOut(now: now) { perform(actions, id) }
             }
             guard let due = desktopTimer, due <= now else { return }
             desktopTimer = nil
             perform(desktop.timedOut(now: now))
         }
 
-        private mutating func perform(_ actions: [DeviceScanAction], _ id: PeerID) {
+        private mutating func perform(_ actions: [PairingStep<PairedDesktop>], _ id: PeerID) {
             for action in actions {
                 switch action {
                 case .open(let route):
                     if let next = devices[id]?.routeOnline(route.id, now: now) { perform(next, id) }
-                case .sendAck(let ack, let peer, let isSealed, let route):
+                case .send(.ack(let ack), to: let peer, sealed: let isSealed, .over(let route)):
                     letters.append(Letter(payload: ack.json, from: id, to: peer, isSealed: isSealed))
                     if let next = devices[id]?.ackSent(true, over: route, now: now) { perform(next, id) }
-                case .close, .report: break
                 case .startTimer(let wait): timers[id] = now + Int64(wait)
                 case .stopTimer: timers[id] = nil
                 case .store(let desktop):
                     if let next = devices[id]?.stored(desktop) { perform(next, id) }
+                default: break
                 }
             }
         }
 
-        private mutating func perform(_ actions: [DesktopOfferAction]) {
+        private mutating func perform(_ actions: [PairingStep<PairedDevice>]) {
             func letter(_ payload: JSONValue, _ peer: PeerID, _ isSealed: Bool = true) -> Letter {
                 Letter(payload: payload, from: Fixture.desktop, to: peer, isSealed: isSealed)
             }
@@ -130,15 +130,17 @@ import Wire
                 switch action {
                 case .startTimer(let wait): desktopTimer = now + Int64(wait)
                 case .stopTimer: desktopTimer = nil
-                case .report(.acked(let device, .some)): asked.append((device, now))
-                case .report, .sendICEConfig: break
+                case .report(.desktopOffer(.acked(let device, .some))): asked.append((device, now))
                 case .store(let device):
                     stored.append(device)
                     perform(desktop.stored(device, now: now))
-                case .sendChallenge(let challenge, let peer): letters.append(letter(challenge.json, peer))
-                case .sendConfirmation(let confirmation, let peer): letters.append(letter(confirmation.json, peer))
-                case .sendReject(let reject, let peer, let isSealed):
+                case .send(.challenge(let challenge), to: let peer, sealed: true, _):
+                    letters.append(letter(challenge.json, peer))
+                case .send(.confirmation(let confirmation), to: let peer, sealed: true, _):
+                    letters.append(letter(confirmation.json, peer))
+                case .send(.reject(let reject), to: let peer, sealed: let isSealed, _):
                     letters.append(letter(reject.json, peer, isSealed))
+                default: break
                 }
             }
         }
@@ -242,7 +244,7 @@ import Wire
             var scan = DesktopScanStateMachine()
             _ = scan.scan(offer.serialized(), identity: identity, now: Fixture.now)
             guard case .taken(let actions) = scan.answer(accept: true, now: Fixture.now),
-                case .sendConfirmation(let confirmation, _, true)? = actions.last
+                case .send(.confirmation(let confirmation), to: _, sealed: true, .everywhere)? = actions.last
             else {
                 Issue.record("nothing is sent")
                 return
@@ -283,7 +285,7 @@ import Wire
                 // Even if it gets the hello of the other one.
                 #expect(actions == [] && scans[did]?.dropped.wrongProof == 1)
                 var now = Fixture.now
-                var last: [DesktopScanAction] = []
+                var last: [PairingStep<PairedDevice>] = []
                 for _ in 0..<40 where scans[did]?.isActive == true {
                     now += Int64(DesktopScanStateMachine.repeatTime)
                     last = scans[did]?.timedOut(now: now) ?? []

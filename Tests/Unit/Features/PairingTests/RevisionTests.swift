@@ -23,7 +23,7 @@ import Wire
         _ = desktop.scan(
             offer.serialized(), identity: Fixture.desktopIdentity, random: Fixture.desktopRandom, now: Self.now)
         guard case .taken(let actions) = desktop.answer(accept: true, now: Self.now),
-            case .sendConfirmation(let confirmation, _, true)? = actions.last
+            case .send(.confirmation(let confirmation), to: _, sealed: true, .everywhere)? = actions.last
         else { throw PairingFailure(.rejected) }
         _ = desktop.confirmationSent(toRelays: 1, now: Self.now)
         return confirmation
@@ -40,12 +40,12 @@ import Wire
         return (stored, proof)
     }
 
-    private mutating func hello(_ proof: PairingHello.Proof?) -> [DesktopScanAction] {
+    private mutating func hello(_ proof: PairingHello.Proof?) -> [PairingStep<PairedDevice>] {
         let payload = PairingHello(lastPushSeq: 0, proof: proof).json.object ?? [:]
         return desktop.received(Fixture.sealed(payload, from: Fixture.device), now: Self.now + 2)
     }
 
-    private func paired(_ actions: [DesktopScanAction]) -> PairedDevice? {
+    private func paired(_ actions: [PairingStep<PairedDevice>]) -> PairedDevice? {
         guard case .store(let device)? = actions.last else { return nil }
         return device
     }

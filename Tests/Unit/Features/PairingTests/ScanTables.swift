@@ -69,7 +69,7 @@ struct OfferTable {
             guard device.isActive, let wait = timer else { continue }
             timer = nil
             table.now += Int64(wait)
-            perform(device.stepTimedOut(now: table.now))
+            perform(device.timedOut(now: table.now))
         }
     }
 
@@ -83,41 +83,41 @@ struct OfferTable {
         }
     }
 
-    private mutating func perform(_ actions: [DeviceScanAction]) {
+    private mutating func perform(_ actions: [PairingStep<PairedDesktop>]) {
         for action in actions {
             switch action {
             case .open(let route): perform(device.routeOnline(route.id, now: table.now))
-            case .sendAck(let ack, let peer, let isSealed, let route):
+            case .send(.ack(let ack), to: let peer, sealed: let isSealed, .over(let route)):
                 table.send(ack.json, from: Fixture.device, to: peer, sealed: isSealed)
                 perform(device.ackSent(true, over: route, now: table.now))
-            case .close, .report: break
             case .startTimer(let wait): timer = wait
             case .stopTimer: timer = nil
             case .store(let desktop):
                 deviceKey = .some(device.presharedKey)
                 perform(device.stored(desktop))
+            default: break
             }
         }
     }
 
-    private mutating func perform(_ actions: [DesktopOfferAction]) {
+    private mutating func perform(_ actions: [PairingStep<PairedDevice>]) {
         for action in actions {
             switch action {
-            case .report(.acked(let device, .some)) where acceptsSecure && device.isSecure:
+            case .report(.desktopOffer(.acked(let device, .some))) where acceptsSecure && device.isSecure:
                 if case .taken(let actions) = desktop.answer(accept: true, now: table.now) { perform(actions) }
-            case .startTimer, .stopTimer, .report: break
             case .store(let device):
                 desktopKey = .some(desktop.presharedKey)
                 perform(desktop.stored(device, now: table.now))
-            case .sendChallenge(let challenge, let peer):
+            case .send(.challenge(let challenge), to: let peer, sealed: true, _):
                 table.send(challenge.json, from: Fixture.desktop, to: peer, sealed: true)
-            case .sendConfirmation(let confirmation, let peer):
+            case .send(.confirmation(let confirmation), to: let peer, sealed: true, _):
                 table.send(confirmation.json, from: Fixture.desktop, to: peer, sealed: true)
-            case .sendReject(let reject, let peer, let isSealed):
+            case .send(.reject(let reject), to: let peer, sealed: let isSealed, _):
                 table.send(reject.json, from: Fixture.desktop, to: peer, sealed: isSealed)
-            case .sendICEConfig(let peer):
+            case .send(.iceConfig, to: let peer, sealed: false, _):
                 let config = ICEConfig(pcPeerID: Fixture.desktop, iceServersJSON: "[]")
                 table.send(config.json, from: Fixture.desktop, to: peer, sealed: false)
+            default: break
             }
         }
     }
@@ -185,36 +185,36 @@ struct ShowTable {
         }
     }
 
-    private mutating func perform(_ actions: [DeviceShowAction]) {
+    private mutating func perform(_ actions: [PairingStep<PairedDesktop>]) {
         for action in actions {
             switch action {
             case .open(let route): perform(device.routeOnline(route.id, now: table.now))
-            case .close, .startTimer, .stopTimer, .report: break
             case .sendHello(let peer, _, let proof):
                 table.send(
                     PairingHello(lastPushSeq: 0, proof: proof).json, from: Fixture.device, to: peer, sealed: true)
             case .store(let desktop):
                 deviceKey = .some(device.presharedKey)
                 perform(device.stored(desktop))
+            default: break
             }
         }
     }
 
-    private mutating func perform(_ actions: [DesktopScanAction]) {
+    private mutating func perform(_ actions: [PairingStep<PairedDevice>]) {
         for action in actions {
             switch action {
             case .startTimer(let wait): timer = wait
             case .stopTimer: timer = nil
-            case .report: break
-            case .sendConfirmation(let confirmation, let peer, let isSealed):
+            case .send(.confirmation(let confirmation), to: let peer, sealed: let isSealed, .everywhere):
                 table.send(confirmation.json, from: Fixture.desktop, to: peer, sealed: isSealed)
                 perform(desktop.confirmationSent(toRelays: 1, now: table.now))
-            case .repeatConfirmation(let confirmation, let peer):
+            case .send(.confirmation(let confirmation), to: let peer, sealed: true, _):
                 table.send(confirmation.json, from: Fixture.desktop, to: peer, sealed: true)
             case .withdraw: isWithdrawn = true
             case .store(let device):
                 desktopKey = .some(desktop.presharedKey)
                 perform(desktop.stored(device, now: table.now))
+            default: break
             }
         }
     }

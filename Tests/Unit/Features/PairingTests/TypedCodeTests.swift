@@ -100,7 +100,7 @@ import Wire
             let now = Fixture.now + Int64(number) * 45_000
             let actions = desktop.receivedAtAlias(frame, now: now, using: &random)
             if number < 3 {
-                guard case .sendExchange? = actions.first else {
+                guard case .send(.exchange, to: _, sealed: _, _)? = actions.first else {
                     Issue.record("not answered")
                     continue
                 }
@@ -136,7 +136,7 @@ import Wire
             let actions = desktop.receivedAtAlias(
                 PairingFrame(reading: step, from: Fixture.evil), now: Fixture.now + Int64(number) * 50,
                 using: &random)
-            if case .sendExchange? = actions.first { answers += 1 }
+            if case .send(.exchange, to: _, sealed: _, _)? = actions.first { answers += 1 }
         }
         #expect(answers == 3)
         #expect(desktop.dropped.notOpen == 2_996)
@@ -163,7 +163,7 @@ import Wire
             for _ in 0..<50 {
                 let frame = try guess(seed, using: &random)
                 let actions = table.desktop.receivedAtAlias(frame, now: table.table.now, using: &random)
-                if case .sendExchange? = actions.first { answers += 1 }
+                if case .send(.exchange, to: _, sealed: _, _)? = actions.first { answers += 1 }
                 seed += 1
             }
             #expect(answers == 1 && table.desktop.isActive)
@@ -187,7 +187,7 @@ import Wire
         for second in 0..<200 as Range<Int64> {
             let frame = try guess(UInt8(second), using: &random)
             let actions = desktop.receivedAtAlias(frame, now: Fixture.now + second * 1_000, using: &random)
-            if case .sendExchange? = actions.first { answeredAt.append(second) }
+            if case .send(.exchange, to: _, sealed: _, _)? = actions.first { answeredAt.append(second) }
             if !desktop.isActive, endedAt == nil { endedAt = second }
         }
         #expect(answeredAt == [0, 5, 25])
@@ -199,7 +199,7 @@ import Wire
         for now in [Fixture.now, Fixture.now - 1_000_000] {
             let frame = try guess(1, using: &random)
             let actions = desktop.receivedAtAlias(frame, now: now, using: &random)
-            guard case .sendExchange? = actions.first else {
+            guard case .send(.exchange, to: _, sealed: _, _)? = actions.first else {
                 Issue.record("not answered")
                 continue
             }
@@ -448,15 +448,15 @@ import Wire
         _ = desktop.timedOut(now: Fixture.now)
         #expect(desktop.reported == .failed(PairingFailure(.relayUnreachable, detail: "refused")))
         show()
-        #expect(desktop.cancel() == [.stopTimer, .closeAlias, .report(.cancelled)])
+        #expect(desktop.cancel() == [.stopTimer, .closeAlias, .report(.desktopCode(.cancelled))])
         show()
         _ = desktop.aliasOnline(now: Fixture.now)
         #expect(desktop.reported.data["expiresAt"] == .integer(Fixture.now + 300_000))
-        #expect(desktop.timedOut(now: Fixture.now) == [.stopTimer, .closeAlias, .report(.expired)])
+        #expect(desktop.timedOut(now: Fixture.now) == [.stopTimer, .closeAlias, .report(.desktopCode(.expired))])
         #expect(desktop.cancel() == [])
         show()
         _ = desktop.aliasOnline(now: Fixture.now)
-        #expect(desktop.cancel(.noRelay).last == .report(.failed(PairingFailure(.noRelay))))
+        #expect(desktop.cancel(.noRelay).last == .report(.desktopCode(.failed(PairingFailure(.noRelay)))))
         var nobody = DesktopTypedCodeStateMachine()
         _ = nobody.show(nameplate: Fixture.code("123456"), password: Fixture.code("789012"), identity: nil)
         #expect(reason(nobody.reported) == .noIdentity)

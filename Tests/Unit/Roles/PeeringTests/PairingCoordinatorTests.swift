@@ -1,13 +1,15 @@
-import Hosting
 import Identity
 import JSON
 import Pairing
+import Sealing
 import Signalling
+import Store
 import TestSupport
 import Testing
 import Transport
 import Wire
 
+@testable import Hosting
 @testable import Peering
 
 /// The three ways to pair, both sides, over a relay in memory.
@@ -175,6 +177,70 @@ import Wire
         #expect(device.channel.counters.unknownSenders == 0)
         device.close()
         desktop.close()
+    }
+}
+
+/// A role that notes what it is asked for.
+@EventLoop
+private final class NotingRole: PairingRole {
+    let relays = MemoryRelays()
+    let routes: Routes
+    let pairing: PairingCoordinator<StubPeer>
+    var notes: [String] = []
+
+    init() throws {
+        try Identity.start()
+        let key = try SigningKey.generate()
+        let registration = SignallingFrame.Register(peerID: PeerID(key.did))
+        routes = Routes(
+            .device, of: PeerID(key.did),
+            kinds: [.relays(relays.maker, registration: registration, provingWith: key)])
+        let database = try Database.open(path: ":memory:", migrations: SealStates.migrations).database
+        let channel = PeerChannel(key: key, seal: RoleState.Seal(epoch: 1, windows: [:]), database: database)
+        pairing = PairingCoordinator([FirstStub(), CodeStub(), LastStub()], routes, channel)
+        pairing.role = self
+    }
+
+    func wait(_ flow: PairingFlow, _ name: String) {
+        pairing.wait(for: flow, 10_000) { outcome in
+            let end = if case .failure(let error) = outcome { error.detail["reason"]?.string ?? "" } else { "ok" }
+            EventLoop.assumeIsolated { self.notes.append("\(name) \(end)") }
+        }
+    }
+
+    func perform(_ step: PairingStep<StubPeer>) { if case .report = step { notes.append("report") } }
+    func store(_ record: PairingRecord<StubPeer>) {}
+    func receive(_ message: PeerMessage, over route: RouteID) {}
+}
+
+@Suite(.timeLimit(.minutes(1))) struct PairingStepTests {
+    init() throws { try EventLoop.start() }
+
+    @Test("a report with an outcome tells those who wait for that flow, after the host")
+    @EventLoop func outcome() throws {
+        let role = try NotingRole()
+        role.pairing.change(FirstStub.self) { $0.show() }
+        role.wait(.scan, "a")
+        role.wait(.code, "b")
+        role.pairing.cancel()
+        #expect(role.notes == ["report", "a cancelled"])
+        role.pairing.stopTimers()
+    }
+
+    @Test("what a flow holds is held before it is opened, and until it is closed")
+    @EventLoop func holds() throws {
+        let role = try NotingRole()
+        role.pairing.change(FirstStub.self) { machine in
+            machine.isShown = true
+            return [.open(PairingRoute(.relay, url: "ws://held.test"))]
+        }
+        #expect(role.routes.opened == ["ws://held.test"])
+        role.pairing.change(FirstStub.self) { machine in
+            machine.isShown = false
+            return [.close("ws://held.test")]
+        }
+        #expect(role.routes.opened.isEmpty)
+        role.pairing.stopTimers()
     }
 }
 

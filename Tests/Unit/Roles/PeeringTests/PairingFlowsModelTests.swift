@@ -25,13 +25,13 @@ import Wire
         var saved: Set<Int64> = []
         for step in 1...300 {
             let id = ids.randomElement(using: &generator) ?? PeerID("p")
-            var actions: [Flows.Action] = []
+            var steps: Flows.Steps = []
             let isStoring = open.contains { $0.record.peer.id == id }
             #expect(flows.isStoring(id) == isStoring)
             switch Int.random(in: 0..<12, using: &generator) {
-            case 0: actions = flows.change(FirstStub.self) { $0.show() }
-            case 1: actions = flows.change(LastStub.self) { $0.show() }
-            case 2: actions = flows.cancel(Bool.random(using: &generator) ? nil : .scan, because: .cancelled, now: 1)
+            case 0: steps = flows.change(FirstStub.self) { $0.show() }
+            case 1: steps = flows.change(LastStub.self) { $0.show() }
+            case 2: steps = flows.cancel(Bool.random(using: &generator) ? nil : .scan, because: .cancelled)
             case 3:
                 flows.removed(id)
                 for index in open.indices where open[index].record.peer.id == id { open[index].isVoid = true }
@@ -48,22 +48,21 @@ import Wire
                 let type = ["store", "take", "nothing"].randomElement(using: &generator) ?? "take"
                 var isTaken = false
                 let isRecorded = Bool.random(using: &generator)
-                actions = flows.received(
+                steps = flows.received(
                     incoming(id, type, seq: Int64(step)), isOfSecurePeer: isRecorded, isRecorded: isRecorded,
                     over: "u", isTaken: &isTaken, now: 1)
                 if isTaken, !isRecorded { marks.insert(Int64(step)) }
-                #expect(isTaken || actions.isEmpty)
+                #expect(isTaken || steps.isEmpty)
             default:
                 guard let index = open.indices.randomElement(using: &generator) else { continue }
                 let (record, isVoid) = open.remove(at: index)
                 #expect(flows.isVoid(record) == isVoid)
                 let isWritten = Int.random(in: 0..<4, using: &generator) > 0
-                actions = flows.stored(
+                let stored = flows.stored(
                     record,
                     isWritten ? .success(record.peer) : .failure(StoreError(.mismatch, "the disk is full")), now: 1)
-                let again = actions.compactMap { action -> Int64? in
-                    if case .emit(.receiveAgain(let message, _)) = action { message.payload.integer } else { nil }
-                }
+                steps = stored.steps
+                let again = stored.held.compactMap(\.message.payload.integer)
                 let peer = record.peer.id
                 if open.contains(where: { $0.record.peer.id == peer }) {
                     #expect(again.isEmpty)
@@ -72,8 +71,8 @@ import Wire
                     held[peer] = nil
                 }
             }
-            for action in actions {
-                guard case .emit(.store(let record)) = action else { continue }
+            for case (let flow, .store(let peer)) in steps {
+                let record = flows.begin(peer, of: flow)
                 open.append((record, false))
                 for mark in record.marks.taken {
                     #expect(mark.peer == record.peer.id && marks.contains(mark.seq))
@@ -82,7 +81,7 @@ import Wire
             }
         }
         // Whatever was open ends.
-        _ = flows.cancel(nil, because: .cancelled, now: 1)
+        _ = flows.cancel(nil, because: .cancelled)
         for (record, _) in open { _ = flows.stored(record, .success(record.peer), now: 1) }
         #expect(!flows.isActive)
         #expect(ids.allSatisfy { !flows.isStoring($0) && flows.route(of: $0) == nil })

@@ -1,10 +1,8 @@
-import Hosting
 import JSON
 import Pairing
 import Sealing
 import Signalling
 import Store
-import Synchronization
 import TestSupport
 import Testing
 import Wire
@@ -17,20 +15,14 @@ private let laptop = PeerID("laptop")
 @Suite struct PairingFlowsTests {
     private typealias Flows = PairingFlows<StubPeer>
 
-    private func events(_ actions: [Flows.Action]) -> [PairingEvent<StubPeer>] {
-        actions.compactMap { if case .emit(let event) = $0 { event } else { nil } }
+    private func records(_ steps: Flows.Steps, _ flows: inout Flows) -> [PairingRecord<StubPeer>] {
+        var records: [PairingRecord<StubPeer>] = []
+        for case (let flow, .store(let peer)) in steps { records.append(flows.begin(peer, of: flow)) }
+        return records
     }
 
-    private func records(_ actions: [Flows.Action]) -> [PairingRecord<StubPeer>] {
-        events(actions).compactMap { if case .store(let record) = $0 { record } else { nil } }
-    }
-
-    private func messages(_ actions: [Flows.Action]) -> [PairingMessage] {
-        events(actions).compactMap { if case .send(let message) = $0 { message } else { nil } }
-    }
-
-    private func again(_ actions: [Flows.Action]) -> [PeerMessage] {
-        events(actions).compactMap { if case .receiveAgain(let message, _) = $0 { message } else { nil } }
+    private func paths(_ steps: Flows.Steps) -> [PairingPath] {
+        steps.compactMap { if case .send(_, _, _, let path) = $0.step { path } else { nil } }
     }
 
     private func flows() -> Flows {
@@ -41,11 +33,11 @@ private let laptop = PeerID("laptop")
 
     private func receive(
         _ flows: inout Flows, _ frame: Incoming, isRecorded: Bool = false, over route: RouteID = "relay"
-    ) -> (actions: [Flows.Action], isTaken: Bool) {
+    ) -> (steps: Flows.Steps, isTaken: Bool) {
         var isTaken = false
-        let actions = flows.received(
+        let steps = flows.received(
             frame, isOfSecurePeer: isRecorded, isRecorded: isRecorded, over: route, isTaken: &isTaken, now: 1)
-        return (actions, isTaken)
+        return (steps, isTaken)
     }
 
     private func message(_ from: PeerID, _ number: Int) -> PeerMessage {
@@ -59,7 +51,7 @@ private let laptop = PeerID("laptop")
         #expect(receive(&flows, incoming(phone, "nothing", seq: 2)).isTaken == false)
         #expect(receive(&flows, incoming(laptop, "take", seq: 9)).isTaken)
         #expect(receive(&flows, incoming(phone, "take", seq: 3), isRecorded: true).isTaken)
-        let record = try #require(records(receive(&flows, incoming(phone, "store", seq: 4)).actions).first)
+        let record = try #require(records(receive(&flows, incoming(phone, "store", seq: 4)).steps, &flows).first)
         #expect(record.marks.taken.map(\.seq) == [1, 4], "one that is saved in any case is not saved twice")
         #expect(record.marks.newest?.seq == 4)
         #expect(record.route == "relay" && record.flow == .scan)
@@ -75,12 +67,13 @@ private let laptop = PeerID("laptop")
         _ = alone.change(CodeStub.self) { $0.show() }
         _ = alone.change(LastStub.self) { $0.show() }
         #expect(receive(&alone, incoming(phone, "take", seq: 900, isStale: true)).isTaken)
-        let fresh = try #require(records(receive(&alone, incoming(phone, "store", seq: 5, code: own)).actions).first)
+        let fresh = try #require(
+            records(receive(&alone, incoming(phone, "store", seq: 5, code: own)).steps, &alone).first)
         #expect(fresh.flow == .code && fresh.marks.newest?.seq == 5 && fresh.marks.newest?.isStale == false)
         #expect(fresh.marks.taken.map(\.seq) == [5])
 
         let proved = try #require(
-            records(receive(&flows, incoming(phone, "store", seq: 7, isStale: true)).actions).first)
+            records(receive(&flows, incoming(phone, "store", seq: 7, isStale: true)).steps, &flows).first)
         #expect(proved.marks.newest?.seq == 7 && proved.marks.newest?.isStale == true)
     }
 
@@ -88,7 +81,7 @@ private let laptop = PeerID("laptop")
     func marksLimit() throws {
         var flows = flows()
         for seq in 1...100 { _ = receive(&flows, incoming(phone, "take", seq: Int64(seq))) }
-        let record = try #require(records(receive(&flows, incoming(phone, "store", seq: 101)).actions).first)
+        let record = try #require(records(receive(&flows, incoming(phone, "store", seq: 101)).steps, &flows).first)
         #expect(record.marks.taken.map(\.seq) == Array(38...101))
     }
 
@@ -96,12 +89,12 @@ private let laptop = PeerID("laptop")
     func held() throws {
         var flows = flows()
         #expect(flows.hold(message(phone, 0), over: "relay") == false)
-        let record = try #require(records(receive(&flows, incoming(phone, "store", seq: 1)).actions).first)
+        let record = try #require(records(receive(&flows, incoming(phone, "store", seq: 1)).steps, &flows).first)
         for number in 1...70 { #expect(flows.hold(message(phone, number), over: "relay") == true) }
         #expect(flows.hold(message(laptop, 1), over: "relay") == false)
-        let actions = flows.stored(record, .success(record.peer), now: 2)
-        #expect(messages(actions).map(\.path) == [.lastHeard("relay")], "the machine is told first")
-        #expect(again(actions) == (1...64).map { message(phone, $0) })
+        let (steps, held) = flows.stored(record, .success(record.peer), now: 2)
+        #expect(paths(steps) == [.lastHeard("relay")], "the machine is told first")
+        #expect(held.map(\.message) == (1...64).map { message(phone, $0) })
         #expect(flows.hold(message(phone, 0), over: "relay") == false)
     }
 
@@ -109,25 +102,25 @@ private let laptop = PeerID("laptop")
     func twoFlows() throws {
         var flows = flows()
         _ = flows.change(LastStub.self) { $0.show() }
-        let both = records(receive(&flows, incoming(phone, "store", seq: 1)).actions)
+        let both = records(receive(&flows, incoming(phone, "store", seq: 1)).steps, &flows)
         try #require(both.count == 2)
         #expect(flows.hold(message(phone, 1), over: "relay") == true)
-        #expect(again(flows.stored(both[0], .success(both[0].peer), now: 2)).isEmpty)
+        #expect(flows.stored(both[0], .success(both[0].peer), now: 2).held.isEmpty)
         #expect(flows.isStoring(phone))
-        #expect(again(flows.stored(both[1], .success(both[1].peer), now: 2)).count == 1)
+        #expect(flows.stored(both[1], .success(both[1].peer), now: 2).held.count == 1)
     }
 
     @Test("a peer that is unpaired while it is being stored counts as not stored; one that pairs after that does")
     func unpairedMeanwhile() throws {
         var flows = flows()
-        let first = try #require(records(receive(&flows, incoming(phone, "store", seq: 1)).actions).first)
+        let first = try #require(records(receive(&flows, incoming(phone, "store", seq: 1)).steps, &flows).first)
         flows.removedAll([])
         #expect(flows.isVoid(first))
-        let second = try #require(records(receive(&flows, incoming(phone, "store", seq: 2)).actions).first)
+        let second = try #require(records(receive(&flows, incoming(phone, "store", seq: 2)).steps, &flows).first)
         #expect(!flows.isVoid(second))
-        let failed = flows.stored(first, .success(first.peer), now: 2)
-        #expect(messages(failed).isEmpty && flows.machine(FirstStub.self).removals == [phone])
-        #expect(messages(flows.stored(second, .success(second.peer), now: 2)).count == 1)
+        let failed = flows.stored(first, .success(first.peer), now: 2).steps
+        #expect(paths(failed).isEmpty && flows.machine(FirstStub.self).removals == [phone])
+        #expect(paths(flows.stored(second, .success(second.peer), now: 2).steps).count == 1)
     }
 
     @Test("a frame with the newest code of the flow that types it is for no other one")
@@ -160,30 +153,21 @@ private let laptop = PeerID("laptop")
     @Test("waits end once: by an outcome, by their time, and then the flow ends before they hear")
     func waits() {
         var flows = flows()
-        let told = Told()
-        flows.wait(for: .scan, until: 10) { told.add("a", $0) }
-        flows.wait(for: .scan, until: 20) { told.add("b", $0) }
-        flows.wait(for: .offer, until: 15) { told.add("c", $0) }
+        flows.wait(for: .scan, until: 10) { _ in }
+        flows.wait(for: .scan, until: 20) { _ in }
+        flows.wait(for: .offer, until: 15) { _ in }
         #expect(flows.nextDeadline == 10 && flows.isAwaited(.offer) && !flows.isAwaited(.code))
-        #expect(order(flows.expire(at: 9, now: 1) { _ in HostError(.timeout, "") }, told) == [])
-        #expect(order(flows.expire(at: 10, now: 1) { _ in HostError(.timeout, "") }, told) == ["a timeout"])
+        #expect(flows.expire(at: 9, now: 1).expired.isEmpty)
+        let first = flows.expire(at: 10, now: 1)
+        #expect(first.ends.isEmpty && first.expired.map(\.flow) == [.scan] && first.expired[0].waiters.count == 1)
         #expect(flows.machine(FirstStub.self).isActive, "somebody waits for it still")
-        #expect(
-            order(flows.expire(at: 20, now: 1) { HostError(.timeout, $0.rawValue) }, told)
-                == ["report", "b timeout", "c timeout"])
-        #expect(!flows.machine(FirstStub.self).isActive && flows.nextDeadline == nil)
-        flows.wait(for: .scan, until: 30) { told.add("d", $0) }
-        #expect(order(flows.finish(.scan, .success(.done)), told) == ["d ok"])
-        #expect(order(flows.finish(.scan, .success(.done)), told) == [])
-    }
-
-    @Test("a report with an outcome tells those who wait, after the host")
-    func outcome() {
-        var flows = flows()
-        let told = Told()
-        flows.wait(for: .scan, until: 10) { told.add("a", $0) }
-        flows.wait(for: .code, until: 10) { told.add("b", $0) }
-        #expect(order(flows.cancel(nil, because: .cancelled, now: 1), told) == ["report", "a pairing"])
+        let last = flows.expire(at: 20, now: 1)
+        #expect(last.ends.map(\.step) == [.report(.deviceScan(.failed(PairingFailure(.timeout))))])
+        #expect(last.expired.map(\.flow) == [.scan, .offer])
+        #expect(!flows.machine(FirstStub.self).isActive && !flows.isActive && flows.nextDeadline == nil)
+        flows.wait(for: .scan, until: 30) { _ in }
+        #expect(flows.takeWaiters(.scan).count == 1)
+        #expect(flows.takeWaiters(.scan).isEmpty)
     }
 
     @Test("whoever was not paired is forgotten when no flow is open")
@@ -191,29 +175,25 @@ private let laptop = PeerID("laptop")
         var flows = flows()
         _ = receive(&flows, incoming(phone, "take", seq: 1))
         #expect(flows.route(of: phone) == "relay")
-        _ = flows.cancel(nil, because: .cancelled, now: 1)
+        _ = flows.cancel(nil, because: .cancelled)
         _ = receive(&flows, incoming(laptop, "take", seq: 1))
         #expect(flows.route(of: phone) == nil && flows.route(of: laptop) == nil)
     }
 
-    @Test("an event reaches the flows only while one is open: a deployed desktop may pair by it")
+    @Test(
+        "outside a pairing the machines are asked only about what belongs to one: a deployed desktop may pair by a push"
+    )
     func takesEvents() {
         var flows = flows()
         #expect(receive(&flows, incoming(phone, PayloadType.event, seq: 1)).isTaken)
-        _ = flows.cancel(nil, because: .cancelled, now: 1)
-        #expect(!receive(&flows, incoming(phone, PayloadType.event, seq: 2)).isTaken)
-    }
-
-    @Test("what flows hold is held before it is connected")
-    func holds() {
-        var flows = flows()
-        let actions = flows.change(FirstStub.self) { _ in [.connect("held")] }
-        guard case .hold(let addresses)? = events(actions).first, case .connect(let route)? = events(actions).last
-        else {
-            Issue.record("it is not held first")
-            return
+        #expect(flows.machine(FirstStub.self).asked == 1)
+        _ = flows.cancel(nil, because: .cancelled)
+        for type in [PayloadType.event, "bellwire:ack", "take", PayloadType.response] {
+            #expect(!receive(&flows, incoming(phone, type, seq: 2)).isTaken)
         }
-        #expect(addresses == ["held"] && route == "held")
+        #expect(flows.machine(FirstStub.self).asked == 1 && flows.machine(LastStub.self).asked == 1)
+        _ = receive(&flows, incoming(phone, PayloadType.pairAck, seq: 3))
+        #expect(flows.machine(FirstStub.self).asked == 2, "a peer that has missed the answer repeats its ack")
     }
 
     @Test("an answer goes to the flow that asks; where several do it has to name one")
@@ -226,40 +206,5 @@ private let laptop = PeerID("laptop")
             return
         }
         #expect(flows.asking == [])
-    }
-
-    /// The order in which actions tell the host and those who wait.
-    private func order(_ actions: [Flows.Action], _ told: Told) -> [String] {
-        var order: [String] = []
-        for action in actions {
-            switch action {
-            case .emit(.report): order.append("report")
-            case .tell(let waiting, let outcome):
-                for then in waiting { then(outcome) }
-                order += told.take()
-            case .emit, .startTimer, .stopTimer: break
-            }
-        }
-        return order
-    }
-}
-
-private final class Told: Sendable {
-    private let lines = Mutex<[String]>([])
-
-    func add(_ name: String, _ outcome: Result<HostReply, HostError>) {
-        let end =
-            switch outcome {
-            case .success: "ok"
-            case .failure(let error): error.code.name
-            }
-        lines.withLock { $0.append("\(name) \(end)") }
-    }
-
-    func take() -> [String] {
-        lines.withLock { lines in
-            defer { lines = [] }
-            return lines
-        }
     }
 }

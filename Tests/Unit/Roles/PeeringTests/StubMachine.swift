@@ -11,43 +11,27 @@ struct StubPeer: PairedPeer {
 }
 
 /// A flow that does what frames tell it: `store` pairs their sender, `take` takes them, `wrong` counts them.
-protocol StubMachine: PairingMachine where Known == StubPeer, Action == StubAction {
+protocol StubMachine: PairingMachine where Known == StubPeer {
     var storing: Set<PeerID> { get set }
     var isShown: Bool { get set }
     var removals: [PeerID] { get set }
+    /// How many frames it was given.
+    var asked: Int { get set }
     var dropped: DroppedFrames { get set }
 }
 
-enum StubAction: Sendable, Equatable {
-    case store(PeerID)
-    case say(PeerID)
-    case connect(String)
-    case startTimer
-    case report(PairingReason?)
-}
-
 extension StubMachine {
-    static func step(_ action: StubAction) -> PairingStep<StubPeer> {
-        switch action {
-        case .store(let id): .store(StubPeer(id: id))
-        case .say(let id): .send(PairingMessage(flow, ["type": "hi"], to: id, isSealed: true, .lastHeard(nil)))
-        case .connect(let url): .connect(PairingRoute(.relay, url: url))
-        case .startTimer: .startTimer(after: 7)
-        case .report(let reason):
-            .report(PairingReport(["flow": .string(flow.rawValue)], reason.map { .failure(PairingFailure($0)) }))
-        }
-    }
-
     var isActive: Bool { isShown || !storing.isEmpty }
     var endsUnawaited: Bool { isShown }
 
-    mutating func received(_ frame: PairingFrame, now: EpochMilliseconds) -> [StubAction] {
+    mutating func received(_ frame: PairingFrame, now: EpochMilliseconds) -> Steps {
+        asked += 1
         guard isActive else { return [] }
         switch frame.payload["type"]?.string {
         case "store":
             storing.insert(frame.from)
-            return [.store(frame.from)]
-        case "take", PayloadType.event: return [.say(frame.from)]
+            return [.store(StubPeer(id: frame.from))]
+        case "take", PayloadType.event: return say(frame.from)
         case "wrong":
             dropped.wrongCode += 1
             return []
@@ -55,29 +39,33 @@ extension StubMachine {
         }
     }
 
-    mutating func timerFired(now: EpochMilliseconds) -> [StubAction] { cancel(because: .expired) }
+    mutating func timedOut(now: EpochMilliseconds) -> Steps { cancel(.expired) }
 
-    mutating func cancel(because reason: PairingReason) -> [StubAction] {
+    mutating func cancel(_ reason: PairingReason) -> Steps {
         guard isShown else { return [] }
         isShown = false
-        return [.report(reason)]
+        return [.report(.deviceScan(.failed(PairingFailure(reason))))]
     }
 
-    mutating func stored(_ peer: StubPeer, now: EpochMilliseconds) -> [StubAction] {
+    mutating func stored(_ peer: StubPeer, now: EpochMilliseconds) -> Steps {
         storing.remove(peer.id)
-        return [.say(peer.id)]
+        return say(peer.id)
     }
 
-    mutating func storeFailed(_ peer: StubPeer, detail: String?) -> [StubAction] {
+    mutating func storeFailed(_ peer: StubPeer, detail: String?) -> Steps {
         storing.remove(peer.id)
-        return [.report(.storeFailed)]
+        return [.report(.deviceScan(.failed(PairingFailure(.storeFailed))))]
     }
 
     mutating func removed(_ id: PeerID) { removals.append(id) }
 
-    mutating func show() -> [StubAction] {
+    mutating func show() -> Steps {
         isShown = true
-        return [.startTimer]
+        return [.startTimer(after: 7)]
+    }
+
+    private func say(_ peer: PeerID) -> Steps {
+        [.send(.reject(PairingReject(code: PairingCode("123456"))), to: peer, sealed: true, .lastHeard())]
     }
 }
 
@@ -86,8 +74,9 @@ struct FirstStub: StubMachine {
     var storing: Set<PeerID> = []
     var isShown = false
     var removals: [PeerID] = []
+    var asked = 0
     var dropped = DroppedFrames()
-    var heldRoutes: [PairingRoute] { isShown ? [PairingRoute(.relay, url: "held")] : [] }
+    var heldRoutes: [PairingRoute] { isShown ? [PairingRoute(.relay, url: "ws://held.test")] : [] }
 }
 
 /// Takes alone what says its code.
@@ -96,6 +85,7 @@ struct CodeStub: StubMachine {
     var storing: Set<PeerID> = []
     var isShown = false
     var removals: [PeerID] = []
+    var asked = 0
     var dropped = DroppedFrames()
 
     func interest(in frame: PairingFrame, code: PairingCode?) -> PairingInterest {
@@ -108,6 +98,7 @@ struct LastStub: StubMachine {
     var storing: Set<PeerID> = []
     var isShown = false
     var removals: [PeerID] = []
+    var asked = 0
     var dropped = DroppedFrames()
 }
 

@@ -13,7 +13,7 @@ import Wire
 
 /// A role that only pairs: what of a switchboard concerns routes, channel, book and pairing.
 @EventLoop
-final class TinyRole<Known: PairedPeer> {
+final class TinyRole<Known: PairedPeer>: PairingRole {
     let id: PeerID
     let routes: Routes
     let channel: PeerChannel
@@ -41,9 +41,9 @@ final class TinyRole<Known: PairedPeer> {
         let registration = SignallingFrame.Register(peerID: id)
         routes = Routes(side, of: id, kinds: [.relays(relays.maker, registration: registration, provingWith: key)])
         channel = PeerChannel(key: key, seal: RoleState.Seal(epoch: 1, windows: [:]), database: database)
-        pairing = PairingCoordinator(machines)
+        pairing = PairingCoordinator(machines, routes, channel)
         routes.handler = { [weak self] event in self?.received(event) }
-        pairing.handler = { [weak self] event in self?.carryOut(event) }
+        pairing.role = self
     }
 
     func identity(_ name: String) -> PairingIdentity {
@@ -100,39 +100,25 @@ final class TinyRole<Known: PairedPeer> {
 
     // MARK: Out
 
-    private func carryOut(_ event: PairingEvent<Known>) {
-        switch event {
-        case .hold(let addresses): routes.hold(addresses)
-        case .connect(let route): pairing.connected(route, routes.connect(route))
-        case .send(let message): pairing.sent(message, relays: send(message))
+    func perform(_ step: PairingStep<Known>) {
+        switch step {
         case .sendHello(let peer, let route, let proof):
-            _ = channel.send(
-                PairingHello(lastPushSeq: 0, proof: proof).json, to: peer, sealed: true, over: routes.link(route))
-        case .sendICEConfig, .withdraw: break
+            let hello = PairingHello(lastPushSeq: 0, proof: proof)
+            pairing.send(hello.json, to: peer, sealed: true, over: routes.link(route))
+        case .send(let content, let peer, let isSealed, _):
+            pairing.send(content.json, to: peer, sealed: isSealed, over: alias)
         case .openAlias(let id): openAlias(id)
         case .closeAlias:
             alias?.stop()
             alias = nil
-        case .store(let record): store(record)
-        case .receiveAgain(let message, let route): received(message, over: route)
-        case .report(let data): reports.put(data)
+        case .report(let state): reports.put(state.data)
+        case .withdraw, .open, .close, .startTimer, .stopTimer, .store: break
         }
     }
 
-    private func send(_ message: PairingMessage) -> Int {
-        let links: [any RouteLink] =
-            switch message.path {
-            case .over(let route): [routes.link(route)].compactMap(\.self)
-            case .lastHeard(let route): [routes.link(route, orBestOf: message.peer)].compactMap(\.self)
-            case .everywhere: routes.online.map(\.link)
-            case .alias: [alias].compactMap(\.self)
-            }
-        return links.count { link in
-            channel.send(message.payload, to: message.peer, sealed: message.isSealed, over: link).isWritten
-        }
-    }
+    func receive(_ message: PeerMessage, over route: RouteID) { received(message, over: route) }
 
-    private func store(_ record: PairingRecord<Known>) {
+    func store(_ record: PairingRecord<Known>) {
         database.submit { (connection) throws(StoreError) in
             try record.saveSeal(connection)
         } then: { result in
