@@ -116,6 +116,12 @@ actor Keyed {
     var kept: Dictionary<PeerID, Int>?
 }
 SWIFT
+        for name in Device Desktop; do
+            echo "final class ${name}Switchboard {"
+            for property in {a..l}; do echo "    let $property: Int"; done
+            if [[ $name == Desktop ]]; then echo '    private lazy var m = 0'; fi
+            echo '}'
+        done
     } > "$folder/Types.swift"
     yes '// line' | head -n 501 > "$folder/Long.swift"
     yes '// line' | head -n 500 > "$folder/NotLong.swift"
@@ -135,6 +141,7 @@ Long.swift:1: 501 lines; at most 500
 Types.swift:1: Large has 17 stored properties
 Types.swift:46: Keyed.seen is keyed by peer
 Types.swift:46: Keyed.kept is keyed by peer
+Types.swift:65: DesktopSwitchboard has 13 stored properties
 Loose:1: Loose is not a floor
 Imports.swift:2: Sample imports Above from Roles, a floor above its own
 Imports.swift:3: Sample imports Above from Roles, a floor above its own"

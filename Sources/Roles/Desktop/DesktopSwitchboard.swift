@@ -24,39 +24,32 @@ final class DesktopSwitchboard {
         PairedDevices.migrations + History.migrations + UnpairNotices.migrations + AnswerTable.migrations
         + DeviceTokens.migrations + DevicePrekeyTable.migrations + PairingCopy.migrations
 
-    private enum Phase {
-        case stopped
-        /// Watches the machine's sleep and network, if the options enable it.
-        case started(MachineWatch?)
-        case closed
-    }
-
     let context: DesktopContext
     let host: HostReports
-    let relay: EmbeddedRelay
+    let life: DesktopLife
     private let publisher = PushPublisher()
-    let store: DeviceStore
     let devices: DeviceBook
     let routes: Routes
     let channel: PeerChannel
     private(set) lazy var commands = CommandServer(
-        database: store.database, devices: devices, limiter: context.options.rateLimiter,
+        database: store.database, devices: devices, limiter: context.options.rateLimiter, host,
         output: { [weak self] output in self?.carryOut(output) })
     private(set) lazy var outboxes = OutboxSender(
-        database: store.database, devices: devices, epoch: channel.epoch,
+        database: store.database, devices: devices, epoch: channel.epoch, host,
         send: { [weak self] payload, device in self?.sender.send(payload, to: device) ?? .offline },
-        isUp: { [routes] in routes.isOnline($0) }, output: { [weak self] output in self?.carryOut(output) })
+        isUp: { [routes] in routes.isOnline($0) },
+        delivered: { [weak self] ticket, peers in self?.commands.delivered(ticket, to: peers) })
     private(set) lazy var pairing = DesktopPairing(
-        context, devices, store, host, routes, channel, paired: { [weak self] in self?.take($0) },
+        context, devices, host, routes, channel, paired: { [weak self] in self?.take($0) },
         withdraw: { [weak self] in self?.withdraw($0) }, received: { [weak self] in self?.received($0, over: $1) })
-    private(set) lazy var services = PushServices(
-        key: context.key, store: store, devices: devices,
-        presharedKey: { [channel] in channel.presharedKey(of: $0) },
-        output: { [weak self] in self?.carryOut($0) })
-    private lazy var schedule = PushSchedule(store.database) { [weak self] output in self?.carryOut(output) }
-    private lazy var upkeep = HistoryUpkeep(database: store.database) { [weak self] output in self?.host.tell(output) }
-    private var phase = Phase.stopped
+    private(set) lazy var services = PushServices(context, devices, channel, host) { [weak self] in
+        self?.sender.sendInSession($0.json, to: $1)
+    }
+    private lazy var schedule = PushSchedule(store.database, host) { [weak self, devices] push in
+        self?.commands.execute(push, roster: devices.roster, at: .now)
+    }
 
+    nonisolated var store: DeviceStore { context.store }
     private var sender: PeerSender { PeerSender(routes: routes, channel: channel) }
     private var reminders: ReminderSender { ReminderSender(devices: devices, sender: sender) }
     var records: DeviceRecords { DeviceRecords(store: store, devices: devices) }
@@ -65,9 +58,9 @@ final class DesktopSwitchboard {
         _ options: DesktopOptions, _ state: RoleState, relay: EmbeddedRelay, devices: DeviceBook, host: HostReports,
         links: RelayLinkMaker, kinds: [RouteKind]
     ) {
-        context = DesktopContext(options, key: state.key, links: links)
-        store = DeviceStore(database: state.database)
-        (self.devices, self.host, self.relay) = (devices, host, relay)
+        context = DesktopContext(options, state, links: links)
+        (self.devices, self.host) = (devices, host)
+        life = DesktopLife(context, relay, host)
         routes = Routes(.desktop, of: context.identity.did, kinds: kinds + [context.relays])
         channel = PeerChannel(key: state.key, seal: state.seal, database: state.database, role: .responder)
     }
@@ -85,49 +78,32 @@ final class DesktopSwitchboard {
 
     // MARK: Start and stop
 
-    var ownID: PeerID { context.identity.did }
-    var isStarted: Bool { if case .started = phase { true } else { false } }
-    var isClosed: Bool { if case .closed = phase { true } else { false } }
-    var machine: MachineWatch? { if case .started(let machine) = phase { machine } else { nil } }
-
     func start() throws(HostError) {
-        guard !isClosed else { throw HostError(.closed, "the handle was closed") }
-        guard !isStarted else { return }
-        guard context.options.relay != nil || context.options.common.relayURL != nil else {
-            throw HostError(.invalid, "the desktop has no relay; open it with \"relay\" or \"relay_url\"")
-        }
-        let machine = context.options.common.followsSystem ? MachineWatch(routes, pairing) : nil
-        do throws(HostError) {
-            try relay.start(
-                as: context.identity.deviceInfo.name, context.identity.did, on: machine?.bus, log: host.relayLog)
-        } catch {
-            machine?.stop()
-            throw error
-        }
-        phase = .started(machine)
-        upkeep.start()
+        guard try life.start(watching: { MachineWatch(routes, pairing) }) else { return }
         schedule.start()
-        routes.start(standing: [relay.ownURL, context.options.common.relayURL].compactMap(\.self))
+        routes.start(standing: life.relayURLs)
     }
 
-    func stop() { if isStarted { end(.stopped, because: HostError(.offline, "the desktop was stopped")) {} } }
+    func stop() {
+        if life.isStarted { end(isForGood: false, because: HostError(.offline, "the desktop was stopped")) {} }
+    }
 
     func shutDown(then: @escaping @Sendable () -> Void) {
         publisher.close()
         channel.moves.close()
-        upkeep.stop()
         schedule.stop()
-        end(.closed, because: .closed) { [relay, store] in relay.close { store.database.close(then: then) } }
+        end(isForGood: true, because: .closed) { [life, store] in
+            life.relay.close { store.database.close(then: then) }
+        }
         pairing.close()
     }
 
-    private func end(_ next: Phase, because reason: HostError, _ then: @escaping @EventLoop () -> Void) {
-        machine?.stop()
-        phase = next
+    private func end(isForGood: Bool, because reason: HostError, _ then: @escaping @EventLoop () -> Void) {
+        life.end(isForGood: isForGood)
         pairing.end(reason)
         outboxes.end()
         routes.stop()
-        relay.stop(then: then)
+        life.relay.stop(then: then)
     }
 
     // MARK: The host
@@ -137,17 +113,79 @@ final class DesktopSwitchboard {
     }
 
     func rename(_ device: PeerID, to name: String, _ then: @escaping Then) {
-        guard !isClosed else { return then(.failure(.closed)) }
+        guard !life.isClosed else { return then(.failure(.closed)) }
         records.rename(device, to: name) { [devices, host] error in
             if error == nil { host.devices(devices.json) }
             then(error.map { .failure($0) } ?? .success(.done))
         }
     }
 
+    func describe(_ then: Then) {
+        let counters = DesktopCounters(
+            commands: commands.counters, channel: channel.counters, malformed: host.malformed,
+            pairingFrames: pairing.dropped, staleAcknowledgements: outboxes.staleAcknowledgements)
+        let state = DesktopState(
+            identity: context.identity, life: life, devices: devices, routes: routes, unread: host.unread,
+            offer: pairing.offering, counters: counters)
+        then(.success(HostReply(state.json)))
+    }
+
     // MARK: Devices come and go
 
+    var unpairing: DeviceUnpairing {
+        DeviceUnpairing(life: life, devices: devices, store: store) { [self] in act($0) }
+    }
+
+    var revocation: DeviceRevocation {
+        DeviceRevocation(
+            own: context.identity.did, life: life, devices: devices, store: store, channel: channel
+        ) { [self] in act($0) }
+    }
+
+    private func act(_ action: DeviceUnpairing.Action) {
+        switch action {
+        case .leaving(let gone, let everybody):
+            if everybody { pairing.removedAll(devices.ids) }
+            for device in gone where device.isSecure {
+                // It may have switched to another key in the meantime.
+                for id in [device.did] + channel.moves.successors(of: device.did) { reminders.begin(id) }
+            }
+            for device in gone { forget(device.did) }
+            if !gone.isEmpty { host.devices(devices.json) }
+        case .stayed(let devices):
+            for device in devices { take(device) }
+            if !life.isClosed { host.devices(self.devices.json) }
+        }
+    }
+
+    private func act(_ action: DeviceRevocation.Action) {
+        switch action {
+        case .refused(let key): pairing.removed(key)
+        case .left(let device): left(device)
+        case .readmitted(let key): reminders.begin(key)
+        }
+    }
+
+    private func act(_ action: DeviceMove.Action) {
+        switch action {
+        case .replace(let old, let device):
+            if let session = devices.session(old) { outboxes.forget(old, session) }
+            devices.replace(old, by: device)
+            commands.moved(old, to: device.did)
+            pairing.removed(old)
+            routes.setPeers(devices.routed)
+            host.devices(devices.json)
+        case .stored(let move, let position):
+            outboxes.moved(move.new, position, isOnline: routes.isAnyOnline)
+            channel.moves.stored(move)
+            channel.sessions?.ask(move.new, over: routes.bestLink(to: move.new))
+        case .failed(let move): if routes.isAnyOnline { outboxes.connected(move.old) }
+        case .settled(let move): commands.settled(move)
+        }
+    }
+
     /// From now on the device has no rights, and nothing is sent to it.
-    func forget(_ device: PeerID) {
+    private func forget(_ device: PeerID) {
         guard let session = devices.forget(device) else { return }
         commands.forget(session)
         outboxes.forget(device, session)
@@ -156,19 +194,17 @@ final class DesktopSwitchboard {
         routes.setPeers(devices.routed)
     }
 
-    func take(_ device: PairedDevice) {
+    private func take(_ device: PairedDevice) {
         devices.put(device)
         outboxes.paired(device, isOnline: routes.isAnyOnline)
         routes.setPeers(devices.routed)
     }
 
     /// The device is not paired any more, and isn't told.
-    func left(_ device: PeerID) {
+    private func left(_ device: PeerID) {
         forget(device)
         host.devices(devices.json)
     }
-
-    func remind(_ device: PeerID) { reminders.begin(device) }
 
     // MARK: Routes
 
@@ -180,7 +216,7 @@ final class DesktopSwitchboard {
             if state.isOnline { reminders.connected(over: route) }
             if state.isOnline { channel.moves.connected() }
             if state.isOnline { commands.settled(route, routes.naming(of: route)) }
-            pairing.relaysChanged(DesktopPairing.Relays(routes, relay, common: context.options.common.relayURL))
+            pairing.relaysChanged(DesktopPairing.Relays(routes, life.relay, common: context.options.common.relayURL))
         case .reachable(let device, let route): outboxes.connected(device, over: route)
         case .absenceReporting(let device, let reporting, let route): outboxes.routed(device, over: route, reporting)
         case .senderNaming(let naming, let route):
@@ -313,49 +349,23 @@ final class DesktopSwitchboard {
             once(mark) { core in core.respond(.error(error), to: request) }
         case .push(let event, let seqs, let ticket):
             outboxes.push(event, numbered: seqs, ticket, isOnline: routes.isAnyOnline)
-        case .show(let notification): host.show(notification)
         case .announce(let announcement):
             sender.announce(announcement.event, to: announcement.devices.filter(devices.isSecure))
             host.announce(announcement.event)
         case .unread(let unread):
             host.unread(unread)
-            upkeep.wrote()
+            life.upkeep.wrote()
         case .withdrawn: outboxes.withdrawn()
         case .replayed: channel.countReplay()
-        case .problem(let message): host.storeFailed(message)
         }
     }
 
-    private func carryOut(_ event: KeyMoves.Event) {
+    func carryOut(_ event: KeyMoves.Event) {
         switch event {
         case .changed(let data): host.post(.rekeyChanged, data)
-        case .switched(let move): DeviceMove(self).perform(move)
+        case .switched(let move):
+            DeviceMove(life: life, devices: devices, store: store, channel: channel) { [self] in act($0) }.perform(move)
         case .problem(let message): host.storeFailed(message)
-        }
-    }
-
-    private func carryOut(_ output: PushSchedule.Output) {
-        switch output {
-        case .execute(let push): commands.execute(push, roster: devices.roster, at: .now)
-        case .problem(let error): host.storeFailed("could not read the scheduled notifications", error)
-        }
-    }
-
-    private func carryOut(_ output: OutboxSender.Output) {
-        switch output {
-        case .delivered(let ticket, let peers): commands.delivered(ticket, to: peers)
-        case .full: host.outboxIsFull(Outbox.limit)
-        case .expired(let ids, let device): host.expired(ids, of: device)
-        case .problem(let message): host.storeFailed(message)
-        case .warning(let message): host.log(.warning, message)
-        }
-    }
-
-    private func carryOut(_ output: PushServices.Output) {
-        switch output {
-        case .shortage(let shortage, let device): sender.sendInSession(shortage.json, to: device)
-        case .replayed: channel.countReplay()
-        case .problem(let message, let error): host.storeFailed(message, error)
         }
     }
 

@@ -36,18 +36,12 @@ final class DeviceSwitchboard {
         paired: { [weak self] in self?.paired($0, $1, since: $2) },
         received: { [weak self] in self?.received($0, over: $1) })
     private(set) lazy var commands = CommandCalls(
-        context, desktops, reach: { [weak self] in self?.reach($0) },
+        context, desktops, opened.queue, reach: { [weak self] in self?.reach($0) },
         write: { [weak self] in self?.sender.send($0, to: $1) ?? (.offline, nil) },
         emit: { [weak self] in self?.act($0) })
-    private(set) lazy var queue = CommandQueue(
-        opened.queue, context, desktops, reach: { [weak self] in self?.reach($0) },
-        emit: { [weak self] in self?.act($0) })
     private(set) lazy var inbox = DeviceInbox(
-        context, desktops, judge: { [weak self] in self?.alerts.judge }, emit: { [weak self] in self?.act($0) })
-    private(set) lazy var updates = DesktopUpdates(context, desktops) { [weak self] in self?.act($0) }
-    private(set) lazy var tokens = PushTokens(
-        removals: opened.tokenRemovals, context, desktops: { [weak self] in self?.desktops.peers.ids ?? [] },
-        say: { [weak self] in self?.sender.sendEverywhere($0, to: $1) ?? [] })
+        context, desktops, channel, judge: { [weak self] in self?.alerts.judge }, emit: { [weak self] in self?.act($0) }
+    )
     private(set) lazy var pushes = PushCarrier(
         opened.waitingPushes, context.database, opened.spool, committed: opened.committedPushes,
         pushesWait: { [channel = context.channel] in channel.pushesWait() },
@@ -55,10 +49,19 @@ final class DeviceSwitchboard {
     private(set) lazy var frames = FrameReader(context, desktops, channel) { [weak self] in self?.act($0, from: $1) }
     private(set) lazy var pushServices = PushServices(
         context, desktops,
+        PushTokens(
+            removals: opened.tokenRemovals, context, desktops: { [weak self] in self?.desktops.peers.ids ?? [] },
+            say: { [weak self] in self?.sender.sendEverywhere($0, to: $1) ?? [] }),
         DevicePrekeys(isWanted: opened.hasTokens, context, desktops, channel) { [weak self] in
             _ = self?.sender.send($0, to: $1)
         }, open: { [weak self] in self?.frames.open(&$0, from: $1) }, emit: { [weak self] in self?.act($0) })
     private(set) lazy var alerts = AlertsOnDemand(opened.alerts, context) { [weak self] in self?.act($0) }
+
+    var revocation: DesktopRevocation {
+        DesktopRevocation(context: context, desktops: desktops, channel: channel) { [pairing] in
+            pairing.flows.removed($0)
+        }
+    }
 
     var sender: DesktopSender { DesktopSender(context: context, desktops: desktops, routes: routes, channel: channel) }
 
@@ -80,11 +83,11 @@ final class DeviceSwitchboard {
         channel.handleSessions { [weak self] in self?.act($0) }
         pairing.searchesRelays(on: life.bus)
         commands.start()
-        tokens.start()
+        pushServices.tokens.start()
         routes.setPeers(desktops.routed)
         routes.start()
         inbox.start()
-        queue.checkAll()
+        commands.queue.checkAll()
         alerts.begin()
     }
 
@@ -103,14 +106,27 @@ final class DeviceSwitchboard {
         pushServices.close()
         inbox.close()
         commands.close()
-        queue.close()
-        tokens.stop()
         channel.moves.close()
         routes.handler = nil
         pushes.shutDown { [self] in
             routes.stop()
             context.database.close(then: then)
         }
+    }
+
+    func describe(_ then: @escaping Then) {
+        DeviceStatus(context: context, desktops: desktops, routes: routes) { [self] in
+            DeviceStatus.Units(
+                isStarted: life.isStarted, queue: commands.queue.summary, notes: life.notes, counters: counters)
+        }.read(then)
+    }
+
+    private var counters: DeviceCounters {
+        DeviceCounters(
+            pushes: pushes.counters, sealed: channel.counters, dropped: frames.counters,
+            silent: pushServices.silentPushes, unopenedPushes: pushServices.prekeys.refused,
+            repeatedCommands: commands.repeated, strayResponses: commands.strayResponses,
+            pairingFrames: pairing.flows.dropped)
     }
 
     func suspend() {
@@ -142,19 +158,18 @@ final class DeviceSwitchboard {
     // MARK: Routes
 
     func reach(_ peer: PeerID) -> DesktopReach? {
-        DesktopReach(peer, desktops, routes, isQueueBusy: queue.isBusy(with: peer))
+        DesktopReach(peer, desktops, routes, isQueueBusy: commands.queue.isBusy(with: peer))
     }
 
     private func act(_ event: RouteEvent) {
         switch event {
         case .linkChanged(let route, let state):
             context.channel.log(.info, state.summary(of: routes.address(of: route)))
-            if state.isOnline { connected(over: route) } else { tokens.disconnected(route) }
+            if state.isOnline { connected(over: route) } else { pushServices.tokens.disconnected(route) }
             pairing.flows.linkChanged(route, state)
         case .reachable(let peer, _):
-            tokens.tell(peer)
+            pushServices.tokens.tell(peer)
             commands.back(peer)
-            queue.check(peer)
         case .lost(let peer, .disconnected): commands.lost(peer)
         case .connectionChanged(let peer?, let connection):
             guard let desktop = desktops.peers.peer(peer) else { return }
@@ -164,14 +179,13 @@ final class DeviceSwitchboard {
         case .senderNaming(let naming, _): if naming == .bySender { tellDesktops() }
         case .message(let message, let route): received(message, over: route)
         case .peerOffline(let peer, let route):
-            tokens.wasCalledAbsent(peer, over: route)
+            pushServices.tokens.wasCalledAbsent(peer, over: route)
             pairing.flows.peerOffline(peer, over: route)
             commands.absent(peer, over: route)
         case .peerOnline(let peer, _):
             guard let session = desktops.peers[peer] else { return }
-            tokens.cameBack(peer, lastFrameAt: session.lastFrameAt)
+            pushServices.tokens.cameBack(peer, lastFrameAt: session.lastFrameAt)
             commands.back(peer)
-            queue.check(peer)
         case .refused(let text, let route):
             frames.refused(by: routes.origin(of: route))
             pairing.flows.relayRefused(text, over: route)
@@ -190,9 +204,9 @@ final class DeviceSwitchboard {
             desktops.peers[peer]?.lane.connected()
             sender.registered(peer, over: route)
             sender.sayHello(pushes.hello(to: peer), to: peer, over: route)
-            tokens.tell(peer)
+            pushServices.tokens.tell(peer)
             // For the others `reachable` follows.
-            if routes.bestRoute(of: peer) != route { queue.check(peer) }
+            if routes.bestRoute(of: peer) != route { commands.queue.check(peer) }
         }
     }
 
@@ -210,8 +224,26 @@ final class DeviceSwitchboard {
     func act(_ event: KeyMoves.Event) {
         switch event {
         case .changed(let data): context.channel.post(HostEvent(.rekeyChanged, data: data))
-        case .switched(let move): DesktopMove(self).perform(move)
+        case .switched(let move):
+            DesktopMove(context: context, desktops: desktops, channel: channel) { [weak self] in self?.act($0) }
+                .perform(move)
         case .problem(let message): context.channel.problem("store_failed", message)
+        }
+    }
+
+    private func act(_ action: DesktopMove.Action) {
+        switch action {
+        case .replaced(let old, let desktop, let session):
+            pairing.flows.removed(old)
+            commands.moved(old, to: desktop.id)
+            if let session { inbox.moved(old, session) }
+            pushes.moved(old, to: desktop.id)
+            pushServices.tokens.forget(old)
+            tellDesktops()
+        case .stored(let move):
+            pushServices.tokens.paired(move.new)
+            sender.registered(move.new)
+        case .queueChanged: commands.queue.reload()
         }
     }
 
@@ -249,7 +281,7 @@ final class DeviceSwitchboard {
         case .requestedPush(let push, let then): pushes.received(push, then: then)
         case .answer(let answer): _ = sender.send(answer, to: peer)
         case .skip(let skip): pushes.received(skip)
-        case .state(let event, let mark): updates.apply(event, from: peer, mark)
+        case .state(let event, let mark): inbox.updates.apply(event, from: peer, mark)
         case .response(let response): commands.answered(response, by: peer)
         case .iceConfig(let config, let mark): desktops.update(peer, config, mark)
         case .unpaired(let mark): desktops.wasUnpaired(by: peer, mark)
@@ -278,10 +310,8 @@ final class DeviceSwitchboard {
         guard let session = desktops.peers.forget(peer) else { return }
         commands.forget(peer)
         channel.forget(peer)
-        queue.forget(peer)
-        updates.forget(peer)
         inbox.forget(peer, session)
-        tokens.forget(peer)
+        pushServices.tokens.forget(peer)
         alerts.forget(peer)
         pushes.forget(peer)
     }
@@ -294,40 +324,28 @@ final class DeviceSwitchboard {
     private func paired(_ desktop: PairedDesktop, _ record: PairingRecord<PairedDesktop>, since mark: SealMark?) {
         if desktop.isSecure { channel.keep(desktop.id, since: mark, presharedKey: record.presharedKey) }
         desktops.add(desktop)
-        pushServices.prekeys.paired(desktop.id)
-        // Over the route of the greeting, which it must not overtake.
-        let route = record.route.flatMap { routes.isOnline($0) ? $0 : nil }
-        sender.sayHello(pushes.hello(to: desktop.id), to: desktop.id, over: route)
-        tokens.paired(desktop.id)
+        pushServices.paired(desktop.id) {
+            // Over the route of the greeting, which it must not overtake.
+            let route = record.route.flatMap { routes.isOnline($0) ? $0 : nil }
+            sender.sayHello(pushes.hello(to: desktop.id), to: desktop.id, over: route)
+        }
     }
 
     // MARK: Commands
 
     private func act(_ action: CommandCalls.Action) {
         switch action {
-        case .queue(let order, let unanswered): queue.keep(order, unanswered: unanswered)
         case .ended(let order, let outcome):
             switch order.owner {
-            case .host: break
-            case .queue: queue.ended(order.id, outcome, of: order.desktop)
+            case .host, .queue: break
             case .sync(let question): inbox.answered(question, outcome, by: order.desktop)
             case .change(let change):
-                inbox.ended(change, outcome, isQueued: queue.commands.contains { $0.id == order.id })
+                inbox.ended(change, outcome, isQueued: commands.queue.commands.contains { $0.id == order.id })
             }
+        case .leftQueue(let end): inbox.ended(end)
         case .learn(let method, let params, let result, let desktop, let then):
-            updates.learn(method, params, result, from: desktop, then: then)
-        case .revision(let revision, let desktop): updates.note(revision: revision, of: desktop)
-        }
-    }
-
-    private func act(_ action: CommandQueue.Action) {
-        switch action {
-        case .send(let queued): commands.send(CommandOrder(queued, now: EventLoop.now))
-        case .queued(let order, let outcome): commands.ended(order, outcome)
-        case .ended(let end):
-            inbox.ended(end) { [weak self] method, answer in
-                self?.updates.learn(method, end.command.params, answer, from: end.command.desktop)
-            }
+            inbox.updates.learn(method, params, result, from: desktop, then: then)
+        case .revision(let revision, let desktop): inbox.updates.note(revision: revision, of: desktop)
         }
     }
 
@@ -337,21 +355,12 @@ final class DeviceSwitchboard {
         switch action {
         case .perform(let command, let desktop, let timeout, let queueing, let owner):
             commands.perform(command, on: desktop.id, timeout: timeout, queueing: queueing, for: owner)
-        case .learnSettings(let result, let desktop): updates.learn(.getSettings, [:], result, from: desktop)
         case .changed: alerts.inboxChanged()
         case .unread(let unread): alerts.setBadge(unread)
         case .filled(let last, let judged):
             pushes.waiting.stored(through: last)
             context.channel.pushesWait()
             alerts.entered(judged)
-        }
-    }
-
-    private func act(_ action: DesktopUpdates.Action) {
-        switch action {
-        case .overtaken(let desktop): inbox.overtake(desktop)
-        case .inboxChanged(let desktop, let unread): inbox.tell(desktop, unread: unread)
-        case .replayed: channel.countReplay()
         }
     }
 

@@ -26,15 +26,12 @@ final class CommandServer {
         case push(NotificationEvent, numbered: [PeerID: Int64], PushTicket?)
         /// One was kept for later.
         case scheduled
-        /// To the desktop's own user.
-        case show(Notification)
         case announce(Handled.Announcement)
         case unread(Int64)
         /// Pushes may have been taken back.
         case withdrawn
         /// The store knew the frame already.
         case replayed
-        case problem(String)
     }
 
     struct Counters {
@@ -61,6 +58,7 @@ final class CommandServer {
     private let database: Database
     private let devices: DeviceBook
     private let limiter: RateLimiter
+    private let host: HostReports
     private let output: @EventLoop (Output) -> Void
     private var authenticator = CommandAuthenticator()
     private var held = HeldCommands()
@@ -78,9 +76,11 @@ final class CommandServer {
     private(set) var counters = Counters()
 
     init(
-        database: Database, devices: DeviceBook, limiter: RateLimiter, output: @escaping @EventLoop (Output) -> Void
+        database: Database, devices: DeviceBook, limiter: RateLimiter, _ host: HostReports,
+        output: @escaping @EventLoop (Output) -> Void
     ) {
-        (self.database, self.devices, self.limiter, self.output) = (database, devices, limiter, output)
+        (self.database, self.devices, self.limiter) = (database, devices, limiter)
+        (self.host, self.output) = (host, output)
     }
 
     /// Answers that wait for their pushes, or for the disk.
@@ -277,7 +277,7 @@ final class CommandServer {
             for transaction in batch { submit([transaction]) }
         case .failure(let error):
             submitNext()
-            if error.code != .closed { output(.problem("command failed: \(error.message)")) }
+            host.storeFailed("command failed", error)
             let failure = RemoteError(.internalError, "the desktop's store failed")
             for transaction in batch { output(.answer(.error(failure), to: transaction.origin)) }
         }
@@ -322,7 +322,7 @@ final class CommandServer {
         }
         for effect in handled.effects {
             switch effect {
-            case .show(let notification): output(.show(notification))
+            case .show(let notification): host.show(notification)
             case .scheduled: output(.scheduled)
             case .push(let event, _):
                 let numbers = moves.isEmpty ? queued : Dictionary(queued.map { (current($0), $1) }) { max($0, $1) }

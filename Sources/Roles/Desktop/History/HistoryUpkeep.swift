@@ -9,20 +9,15 @@ import Signalling
 /// kept for two days. Indexes the history's texts in the background.
 @EventLoop
 final class HistoryUpkeep {
-    enum Output {
-        case unread(Int64)
-        case problem(String)
-    }
-
     private static let day: UInt64 = 24 * 60 * 60 * 1_000
 
     private let database: Database
-    private let output: @EventLoop (Output) -> Void
+    private let host: HostReports
     private let indexing: HistoryIndexing
     private lazy var timer = LoopTimer { [weak self] in self?.prune() }
 
-    nonisolated init(database: Database, output: @escaping @EventLoop (Output) -> Void) {
-        (self.database, self.output) = (database, output)
+    nonisolated init(database: Database, _ host: HostReports) {
+        (self.database, self.host) = (database, host)
         indexing = HistoryIndexing(database)
     }
 
@@ -51,12 +46,10 @@ final class HistoryUpkeep {
             let history = History(connection)
             try history.prune(try SettingsTable(connection).current().settings, now: moment.now)
             return try history.unreadCount()
-        } then: { [weak self] result in
+        } then: { [host] result in
             switch result {
-            case .success(let unread): self?.output(.unread(unread))
-            case .failure(let error) where error.code != .closed:
-                self?.output(.problem("could not remove old notifications: \(error.message)"))
-            case .failure: break
+            case .success(let unread): host.unread(unread)
+            case .failure(let error): host.storeFailed("could not remove old notifications", error)
             }
         }
     }

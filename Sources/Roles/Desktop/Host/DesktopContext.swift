@@ -6,19 +6,21 @@ import Peering
 import Signalling
 import Wire
 
-/// A desktop's options and identity: as its host opened it, and its identity.
+/// The context that all units of a desktop share: its options, who it is, and its store.
 struct DesktopContext: Sendable {
     let options: DesktopOptions
     let key: SigningKey
     let identity: PairingIdentity
+    let store: DeviceStore
     /// Makes the connections to relays.
     let links: RelayLinkMaker
 
-    init(_ options: DesktopOptions, key: SigningKey, links: RelayLinkMaker) {
+    init(_ options: DesktopOptions, _ state: RoleState, links: RelayLinkMaker) {
         let common = options.common
         let info = PairingDeviceInfo(
             name: common.name, platform: common.platform, version: libraryVersion.description)
-        (self.options, self.key, self.links) = (options, key, links)
+        (self.options, key, self.links) = (options, state.key, links)
+        store = DeviceStore(database: state.database)
         identity = PairingIdentity(did: PeerID(key.did), deviceInfo: info)
     }
 

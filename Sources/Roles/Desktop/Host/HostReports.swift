@@ -44,13 +44,6 @@ final class HostReports {
         }
     }
 
-    func tell(_ output: HistoryUpkeep.Output) {
-        switch output {
-        case .unread(let now): unread(now)
-        case .problem(let message): storeFailed(message)
-        }
-    }
-
     func devices(_ devices: JSONValue) {
         post(.peersChanged, ["devices": devices])
         if forgeryWarnings.isDue(for: devices) { channel.warnOfForgery(of: "device") }

@@ -16,17 +16,6 @@ import Wire
 /// One timer serves all devices and all callers that wait.
 @EventLoop
 final class OutboxSender {
-    enum Output {
-        /// The recipients of a push are known.
-        case delivered(PushTicket, to: Set<PeerID>)
-        /// The device has more pushes to get than its outbox holds.
-        case full
-        /// They expired before the device came.
-        case expired([NotificationID], of: PeerID)
-        case problem(String)
-        case warning(String)
-    }
-
     typealias Send = @EventLoop (JSONValue, PairedDevice) -> Sent
 
     private let database: Database
@@ -35,7 +24,8 @@ final class OutboxSender {
     private let devices: DeviceBook
     private let send: Send
     private let isUp: @EventLoop (RouteID) -> Bool
-    private let output: @EventLoop (Output) -> Void
+    private let host: HostReports
+    private let delivered: @EventLoop (PushTicket, Set<PeerID>) -> Void
     /// Acknowledgements of pushes that an earlier start has sent: ignored.
     private(set) var staleAcknowledgements: Int64 = 0
     private var runs = PushRuns()
@@ -49,14 +39,16 @@ final class OutboxSender {
     /// How long acknowledgements wait for the transaction of another push, in milliseconds.
     private static let saveDelay: UInt64 = 50
 
-    /// - Parameter isUp: whether that route is up.
+    /// - Parameters:
+    ///   - isUp: whether that route is up.
+    ///   - delivered: the recipients of a push are known.
     init(
-        database: Database, devices: DeviceBook, epoch: Int64, send: @escaping Send,
+        database: Database, devices: DeviceBook, epoch: Int64, _ host: HostReports, send: @escaping Send,
         isUp: @escaping @EventLoop (RouteID) -> Bool = { _ in false },
-        output: @escaping @EventLoop (Output) -> Void
+        delivered: @escaping @EventLoop (PushTicket, Set<PeerID>) -> Void
     ) {
-        (self.database, self.devices, self.epoch) = (database, devices, epoch)
-        (self.send, self.isUp, self.output) = (send, isUp, output)
+        (self.database, self.devices, self.epoch, self.host) = (database, devices, epoch, host)
+        (self.send, self.isUp, self.delivered) = (send, isUp, delivered)
     }
 
     // MARK: Pushes
@@ -87,7 +79,7 @@ final class OutboxSender {
                 waiting = seq - session.outbox.position.acknowledged
                 deadline = earlier(deadline, session.outbox.deadline)
             }
-            if waiting == Outbox.limit + 1 { output(.full) }
+            if waiting == Outbox.limit + 1 { host.outboxIsFull(Outbox.limit) }
         }
         if let ticket {
             finish(runs.begin(ticket, open: open, now: now))
@@ -129,7 +121,7 @@ final class OutboxSender {
             try Outbox(connection).noteEpochs(of: device)
         } then: { [weak self] result in
             guard case .failure(let error) = result, error.code != .closed else { return }
-            self?.output(.warning("could not update the outbox: \(error.message)"))
+            self?.host.log(.warning, "could not update the outbox: \(error.message)")
         }
     }
 
@@ -321,7 +313,7 @@ final class OutboxSender {
             try Outbox(connection).page(of: device, from: from, through: through, now: now)
         } then: { [weak self] result in
             if case .success(let page) = result, !page.expired.isEmpty {
-                self?.output(.expired(page.expired, of: device))
+                self?.host.expired(page.expired, of: device)
             }
             self?.change(device) { outbox in
                 switch result {
@@ -374,7 +366,7 @@ final class OutboxSender {
 
     private func saved(_ result: Result<Void, StoreError>) {
         if case .failure(let error) = result, error.code != .closed {
-            output(.warning("could not update the outbox: \(error.message)"))
+            host.log(.warning, "could not update the outbox: \(error.message)")
         }
         save(acknowledgements.finished())
     }
@@ -394,7 +386,7 @@ final class OutboxSender {
             case .success(nil): break
             case .failure(let error):
                 self?.devices.update(device) { $0.outbox.renumberFailed(now: EventLoop.now) }
-                if error.code != .closed { self?.output(.problem("dropped an acknowledgement: \(error.message)")) }
+                self?.host.storeFailed("dropped an acknowledgement", error)
             }
         }
     }
@@ -409,7 +401,7 @@ final class OutboxSender {
     }
 
     private func giveUp(_ seq: Int64, of device: PeerID) {
-        output(.warning("dropped a push that is larger than the maximum frame size"))
+        host.log(.warning, "dropped a push that is larger than the maximum frame size")
         devices.update(device) { $0.recent.forget() }
         database.perform { (connection) throws(StoreError) in
             try Outbox(connection).remove(seq, of: device)
@@ -418,6 +410,6 @@ final class OutboxSender {
     }
 
     private func finish(_ run: PushRuns.Finished?) {
-        if let run { output(.delivered(run.ticket, to: run.delivered)) }
+        if let run { delivered(run.ticket, run.delivered) }
     }
 }

@@ -45,7 +45,6 @@ final class DesktopPairing {
     let flows: Flows
     private let context: DesktopContext
     private let devices: DeviceBook
-    private let store: DeviceStore
     private let host: HostReports
     private let routes: Routes
     private let channel: PeerChannel
@@ -60,12 +59,12 @@ final class DesktopPairing {
     ///   - withdraw: the device believes it is paired, but is not.
     ///   - received: what came of a device while its pairing was being stored.
     init(
-        _ context: DesktopContext, _ devices: DeviceBook, _ store: DeviceStore, _ host: HostReports, _ routes: Routes,
-        _ channel: PeerChannel, paired: @escaping @EventLoop (PairedDevice) -> Void,
+        _ context: DesktopContext, _ devices: DeviceBook, _ host: HostReports, _ routes: Routes, _ channel: PeerChannel,
+        paired: @escaping @EventLoop (PairedDevice) -> Void,
         withdraw: @escaping @EventLoop (PeerID) -> Void,
         received: @escaping @EventLoop (PeerMessage, RouteID) -> Void
     ) {
-        (self.context, self.devices, self.store, self.host) = (context, devices, store, host)
+        (self.context, self.devices, self.host) = (context, devices, host)
         (self.routes, self.channel) = (routes, channel)
         (self.paired, self.withdraw, self.received) = (paired, withdraw, received)
         // In the order in which they are offered a frame; the code in an ack says which one it belongs to.
@@ -303,7 +302,7 @@ extension DesktopPairing: PairingRole {
     }
 
     func store(_ record: PairingRecord<PairedDevice>) {
-        store.pair(record) { [self] result in
+        context.store.pair(record) { [self] result in
             flows.stored(record, result) { device, mark in
                 if device.isSecure { channel.keep(device.did, since: mark, presharedKey: record.presharedKey) }
                 paired(device)

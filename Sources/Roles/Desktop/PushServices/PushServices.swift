@@ -3,6 +3,7 @@ import Hosting
 import Identity
 import JSON
 import Pairing
+import Peering
 import Sealing
 import Signalling
 import Store
@@ -13,31 +14,24 @@ import Wire
 /// service (WirePrekeys, "Overview").
 @EventLoop
 final class PushServices {
-    enum Output {
-        /// Few prekeys of this device are left: ask for more, in a session.
-        case shortage(PrekeyShortage, PeerID)
-        /// A frame's mark is in the store already.
-        case replayed
-        case problem(String, StoreError)
-    }
-
     /// A push to be sealed.
     private let store: DeviceStore
     private let devices: DeviceBook
     private let key: AgreementKey
     private let ownID: PeerID
-    private let presharedKey: @EventLoop (PeerID) -> PresharedKey
-    private let output: @EventLoop (Output) -> Void
+    private let channel: PeerChannel
+    private let host: HostReports
+    private let runsShort: @EventLoop (PrekeyShortage, PeerID) -> Void
 
-    /// - Parameter presharedKey: of a device's pairing.
-    nonisolated init(
-        key: SigningKey, store: DeviceStore, devices: DeviceBook,
-        presharedKey: @escaping @EventLoop (PeerID) -> PresharedKey, output: @escaping @EventLoop (Output) -> Void
+    /// - Parameter runsShort: few prekeys of this device are left: ask for more, in a session.
+    init(
+        _ context: DesktopContext, _ devices: DeviceBook, _ channel: PeerChannel, _ host: HostReports,
+        runsShort: @escaping @EventLoop (PrekeyShortage, PeerID) -> Void
     ) {
-        self.key = AgreementKey(key)
-        ownID = PeerID(key.did)
-        (self.store, self.devices) = (store, devices)
-        (self.presharedKey, self.output) = (presharedKey, output)
+        key = AgreementKey(context.key)
+        ownID = context.identity.did
+        (store, self.devices) = (context.store, devices)
+        (self.channel, self.host, self.runsShort) = (channel, host, runsShort)
     }
 
     /// A device has given a push token, or taken one back.
@@ -45,8 +39,8 @@ final class PushServices {
         store.apply(statement, mark) { [weak self] result in
             switch result {
             case .success(true): break
-            case .success(false): self?.output(.replayed)
-            case .failure(let error): self?.output(.problem("dropped a device's push token", error))
+            case .success(false): self?.channel.countReplay()
+            case .failure(let error): self?.host.storeFailed("dropped a device's push token", error)
             }
         }
     }
@@ -59,9 +53,9 @@ final class PushServices {
             return try DevicePrekeyTable(connection).apply(statement, mark, now: .now)
         } then: { [weak self] result in
             switch result {
-            case .success(let stock?): if stock.isLow { self?.output(.shortage(stock.shortage, mark.peer)) }
+            case .success(let stock?): if stock.isLow { self?.runsShort(stock.shortage, mark.peer) }
             case .success(nil): break
-            case .failure(let error): self?.output(.problem("dropped a device's prekeys", error))
+            case .failure(let error): self?.host.storeFailed("dropped a device's prekeys", error)
             }
         }
     }
@@ -76,7 +70,7 @@ final class PushServices {
                         detail: ["reason": "not_encrypted"])))
         }
         let pair = SealedPush.Pair(
-            desktop: ownID, device: request.device, presharedKey: presharedKey(request.device))
+            desktop: ownID, device: request.device, presharedKey: channel.presharedKey(of: request.device))
         let name = device.name
         store.database.perform { [key] (connection) throws(StoreError) in
             try Self.seal(request, for: name, by: key, pair, connection)
@@ -86,7 +80,7 @@ final class PushServices {
             case .success(.failure(let error)): then(.failure(error))
             case .success(.success(let (payload, stock))):
                 // Also with none: the statement may have been dropped, and nothing else asks again.
-                if stock.isLow { self?.output(.shortage(stock.shortage, request.device)) }
+                if stock.isLow { self?.runsShort(stock.shortage, request.device) }
                 then(payload.map { .success(HostReply($0.json)) } ?? .failure(.noPrekeys(of: name)))
             }
         }

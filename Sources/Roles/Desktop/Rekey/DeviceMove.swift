@@ -1,3 +1,4 @@
+import Delivery
 import Hosting
 import Pairing
 import Peering
@@ -12,40 +13,41 @@ import Wire
 /// id in the store.
 @EventLoop
 struct DeviceMove {
-    private let board: DesktopSwitchboard
+    enum Action {
+        /// What is kept about the device goes on under this id, or again under the one before.
+        case replace(PeerID, by: PairedDevice)
+        /// The store has moved it; its outbox is there.
+        case stored(PeerMove, Outbox.Position)
+        /// The store could not: the device has its old key.
+        case failed(PeerMove)
+        /// Whichever it was.
+        case settled(PeerMove)
+    }
 
-    init(_ board: DesktopSwitchboard) { self.board = board }
+    let life: DesktopLife
+    let devices: DeviceBook
+    let store: DeviceStore
+    let channel: PeerChannel
+    let emit: @EventLoop (Action) -> Void
 
     func perform(_ move: PeerMove) {
-        guard !board.isClosed, let old = board.devices[move.old] else { return }
+        guard !life.isClosed, let old = devices[move.old] else { return }
         var device = old
         device.did = move.new
         // A Bellwire device's name for itself is made of its key.
         if old.deviceID == old.did.bellwireDeviceID { device.deviceID = move.new.bellwireDeviceID }
-        board.store.move(move, to: device) { [board] result in
-            defer { board.commands.settled(move) }
-            guard !board.isClosed, board.devices.contains(move.new) else { return }
+        store.move(move, to: device) { [self] result in
+            defer { emit(.settled(move)) }
+            guard !life.isClosed, devices.contains(move.new) else { return }
             switch result {
-            case .success(let position?):
-                board.outboxes.moved(move.new, position, isOnline: board.routes.isAnyOnline)
-                board.channel.moves.stored(move)
-                board.channel.sessions?.ask(move.new, over: board.routes.bestLink(to: move.new))
+            case .success(let position?): emit(.stored(move, position))
             case .success(nil), .failure:
-                replace(move.new, by: old)
-                board.channel.unmoved(move)
-                if board.routes.isAnyOnline { board.outboxes.connected(move.old) }
+                emit(.replace(move.new, by: old))
+                channel.unmoved(move)
+                emit(.failed(move))
             }
         }
-        replace(move.old, by: device)
-        board.channel.moved(move)
-    }
-
-    private func replace(_ old: PeerID, by device: PairedDevice) {
-        if let session = board.devices.session(old) { board.outboxes.forget(old, session) }
-        board.devices.replace(old, by: device)
-        board.commands.moved(old, to: device.did)
-        board.pairing.removed(old)
-        board.routes.setPeers(board.devices.routed)
-        board.host.devices(board.devices.json)
+        emit(.replace(move.old, by: device))
+        channel.moved(move)
     }
 }

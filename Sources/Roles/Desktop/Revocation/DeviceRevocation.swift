@@ -13,38 +13,50 @@ import Wire
 /// not reminded any more, until its key is readmitted.
 @EventLoop
 struct DeviceRevocation: KeyRevocation {
-    private let board: DesktopSwitchboard
+    enum Action {
+        /// Nothing in its name counts any more.
+        case refused(PeerID)
+        /// It is not paired any more, and isn't told.
+        case left(PeerID)
+        /// It may still believe that it is paired.
+        case readmitted(PeerID)
+    }
 
-    init(_ board: DesktopSwitchboard) { self.board = board }
+    let own: PeerID
+    let life: DesktopLife
+    let devices: DeviceBook
+    let store: DeviceStore
+    let channel: PeerChannel
+    let emit: @EventLoop (Action) -> Void
 
     func revoke(_ id: String, then: @escaping Then) {
-        guard !board.isClosed else { return then(.failure(.closed)) }
+        guard !life.isClosed else { return then(.failure(.closed)) }
         let key: PeerID
         do throws(HostError) {
-            key = try RevocationRequest.key(id, field: "device", own: board.ownID, isPaired: board.devices.contains)
+            key = try RevocationRequest.key(id, field: "device", own: own, isPaired: devices.contains)
         } catch {
             return then(.failure(error))
         }
-        let device = board.devices[key]
+        let device = devices[key]
         // Also those that it may move to: they were approved while its key was believed to be its owner's.
-        let keys = [key] + board.channel.moves.successors(of: key)
+        let keys = [key] + channel.moves.successors(of: key)
         let revoked = keys.map { RevokedKey(id: $0, name: device?.name ?? "", at: .now) }
-        let fresh = keys.filter { !board.channel.isRevoked($0) }
+        let fresh = keys.filter { !channel.isRevoked($0) }
         // Before the disk has it: nothing that comes meanwhile counts. What is kept of it goes once it can't come back.
         for key in keys {
-            board.channel.refuse(key)
-            board.pairing.removed(key)
+            channel.refuse(key)
+            emit(.refused(key))
         }
-        let flag = board.devices.session(key)?.revocation
+        let flag = devices.session(key)?.revocation
         flag?.revoke()
-        board.store.revoke(revoked) { [board] result in
+        store.revoke(revoked) { [self] result in
             if case .success(true) = result {
-                for key in keys { board.devices.reminders.forget(key) }
-                if !board.isClosed, board.devices.contains(key) { board.left(key) }
-                for key in keys { board.channel.revoke(key) }
+                for key in keys { devices.reminders.forget(key) }
+                if !life.isClosed, devices.contains(key) { emit(.left(key)) }
+                for key in keys { channel.revoke(key) }
                 return then(.success(.done))
             }
-            for key in fresh { board.channel.readmit(key) }
+            for key in fresh { channel.readmit(key) }
             flag?.withdraw()
             switch result {
             case .success: then(.failure(.tooManyRevoked))
@@ -55,12 +67,11 @@ struct DeviceRevocation: KeyRevocation {
 
     func readmit(_ id: String, then: @escaping Then) {
         let key = PeerID(id)
-        board.store.readmit(key) { [board] result in
+        store.readmit(key) { [self] result in
             switch result {
             case .success(true):
-                board.channel.readmit(key)
-                // It may still believe that it is paired.
-                board.remind(key)
+                channel.readmit(key)
+                emit(.readmitted(key))
                 then(.success(.done))
             case .success(false): then(.failure(.notRevoked))
             case .failure(let error): then(.failure(HostError(error)))

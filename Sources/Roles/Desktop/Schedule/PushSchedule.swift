@@ -7,22 +7,20 @@ import Wire
 /// Pushes what was scheduled when its time has come: carries out the actions of ``ScheduleStateMachine``.
 @EventLoop
 final class PushSchedule {
-    enum Output {
-        /// Its time has come. ``executed(hasFailed:)`` is to be called once for each.
-        case execute(ScheduledPush)
-        case problem(StoreError)
-    }
-
     /// Pushes that are executed together.
     private nonisolated static let batch: Int64 = 64
 
     private let database: Database
-    private let output: @EventLoop (Output) -> Void
+    private let host: HostReports
+    private let execute: @EventLoop (ScheduledPush) -> Void
     private var machine = ScheduleStateMachine()
     private lazy var timer = WallClockTimer { [weak self] in self?.changed() }
 
-    nonisolated init(_ database: Database, output: @escaping @EventLoop (Output) -> Void) {
-        (self.database, self.output) = (database, output)
+    /// - Parameter execute: its time has come. ``executed(hasFailed:)`` is to be called once for each.
+    nonisolated init(
+        _ database: Database, _ host: HostReports, execute: @escaping @EventLoop (ScheduledPush) -> Void
+    ) {
+        (self.database, self.host, self.execute) = (database, host, execute)
     }
 
     func start() { perform(machine.start()) }
@@ -55,9 +53,9 @@ final class PushSchedule {
             switch result {
             case .success(let (pushes, next)):
                 perform(machine.found(pushes.count, next: next, in: look))
-                for push in pushes { output(.execute(push)) }
+                for push in pushes { execute(push) }
             case .failure(let error):
-                if error.code != .closed { output(.problem(error)) }
+                host.storeFailed("could not read the scheduled notifications", error)
                 perform(machine.failed(in: look, now: .now))
             }
         }

@@ -21,7 +21,7 @@ struct DesktopCalls {
         case .stop:
             board.stop()
             then(.success(.done))
-        case .state: then(.success(HostReply(DesktopState(of: board).json)))
+        case .state: board.describe(then)
         case .offer(let timeout): board.pairing.offer(timeout: timeout, then)
         case .scan(let code): board.pairing.scan(code, then)
         case .code(let timeout): board.pairing.code(timeout: timeout, then)
@@ -33,10 +33,10 @@ struct DesktopCalls {
         case .tokens: board.store.tokens(then: then)
         case .sealPush(let request): board.services.seal(request, then)
         case .rename(let device, let name): board.rename(PeerID(device), to: name, then)
-        case .unpair(let device): DeviceUnpairing(board).unpair(PeerID(device), then: then)
-        case .unpairAll: DeviceUnpairing(board).unpairAll(then: then)
+        case .unpair(let device): board.unpairing.unpair(PeerID(device), then: then)
+        case .unpairAll: board.unpairing.unpairAll(then: then)
         case .key(let call):
-            KeyCalls(keys, board.channel.moves, board.store.database, DeviceRevocation(board)).execute(call, then)
+            KeyCalls(keys, board.channel.moves, board.store.database, board.revocation).execute(call, then)
         case .permissions: board.store.permissions(of: board.devices.all, then: then)
         case .allow(let allowance, let skill, let device):
             board.records.allow(allowance, skill, to: PeerID(device), then: then)
@@ -48,7 +48,7 @@ struct DesktopCalls {
         case .invoke(let command, let timeout):
             switch command.kind {
             case .own(let request):
-                if board.isClosed { then(.failure(.closed)) } else { board.answer(request, then) }
+                if board.life.isClosed { then(.failure(.closed)) } else { board.answer(request, then) }
             case .method(let method, let params):
                 let id = identity.id.map { RequestID($0) }
                 board.execute { $0.invoke(method, params, id: id, timeout: timeout, then) }

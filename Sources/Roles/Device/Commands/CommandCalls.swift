@@ -3,6 +3,7 @@ import Hosting
 import Identity
 import JSON
 import Notifications
+import OfflineQueue
 import Pairing
 import Peering
 import Sharing
@@ -10,14 +11,15 @@ import Signalling
 import Transport
 import Wire
 
-/// The commands in progress: performs the actions of ``CommandSender``, signs commands and runs its timer.
+/// The commands in progress, and those that wait for their desktops: performs the actions of ``CommandSender``, signs
+/// commands and runs its timer.
 @EventLoop
 final class CommandCalls {
     enum Action {
-        /// Keep it in the offline queue; `unanswered`: why there is no answer.
-        case queue(CommandOrder, unanswered: HostError?)
         /// A command of another unit's has ended.
         case ended(CommandOrder, CommandOutcome)
+        /// A queued command has left the queue or failed; the host has heard so.
+        case leftQueue(QueueEnd)
         /// A method of the host's has a result: learn from it, then tell the host.
         case learn(NotificationMethod, JSONObject, JSONObject, from: PeerID, then: @Sendable @EventLoop () -> Void)
         /// The desktop has reported the revision of its settings.
@@ -25,6 +27,8 @@ final class CommandCalls {
     }
 
     private var sender = CommandSender<CommandOwner>()
+    private(set) lazy var queue = CommandQueue(stored, context, book, reach: reach) { [weak self] in self?.act($0) }
+    private let stored: OfflineQueue
     private let context: DeviceContext
     private let book: DesktopBook
     private let reach: @EventLoop (PeerID) -> DesktopReach?
@@ -37,12 +41,16 @@ final class CommandCalls {
             book.peers.peers.filter { !$0.isSecure && reach($0.id)?.isReachable == true }.map(\.id)
         }, send: { [write] in _ = write($0, $1) })
 
-    /// - Parameter write: sends a payload over the desktop's best route.
+    /// - Parameters:
+    ///   - stored: as the store has it.
+    ///   - write: sends a payload over the desktop's best route.
     init(
-        _ context: DeviceContext, _ book: DesktopBook, reach: @escaping @EventLoop (PeerID) -> DesktopReach?,
+        _ context: DeviceContext, _ book: DesktopBook, _ stored: OfflineQueue,
+        reach: @escaping @EventLoop (PeerID) -> DesktopReach?,
         write: @escaping @EventLoop (JSONValue, PeerID) -> (sent: Sent, route: RouteID?),
         emit: @escaping @EventLoop (Action) -> Void
     ) {
+        self.stored = stored
         self.context = context
         self.book = book
         self.reach = reach
@@ -99,7 +107,12 @@ final class CommandCalls {
 
     /// A command has its outcome, which may be that it was queued.
     func ended(_ order: CommandOrder, _ outcome: CommandOutcome) {
-        guard case .host(let call) = order.owner else { return emit(.ended(order, outcome)) }
+        let call: HostCommand
+        switch order.owner {
+        case .host(let host): call = host
+        case .queue: return queue.ended(order.id, outcome, of: order.desktop)
+        case .sync, .change: return emit(.ended(order, outcome))
+        }
         switch call.next(after: order.command, outcome) {
         case .tell(let outcome): call.then(outcome)
         case .ask(let command, let next):
@@ -130,8 +143,8 @@ final class CommandCalls {
     /// There is a route again, or the desktop has come back to its relay.
     func back(_ desktop: PeerID) {
         heartbeats.check()
-        guard let reach = reach(desktop) else { return }
-        act(sender.back(desktop, reach: reach, now: EventLoop.now))
+        if let reach = reach(desktop) { act(sender.back(desktop, reach: reach, now: EventLoop.now)) }
+        queue.check(desktop)
     }
 
     func sessionBegan(with desktop: PeerID) {
@@ -148,6 +161,7 @@ final class CommandCalls {
     func forget(_ desktop: PeerID) {
         heartbeats.check()
         act(sender.forget(desktop))
+        queue.forget(desktop)
     }
 
     func moved(_ desktop: PeerID, to new: PeerID) { act(sender.moved(desktop, to: reach(new))) }
@@ -156,9 +170,18 @@ final class CommandCalls {
         act(sender.close())
         heartbeats.stop()
         timer.stop()
+        queue.close()
     }
 
     // MARK: Carrying out
+
+    private func act(_ action: CommandQueue.Action) {
+        switch action {
+        case .send(let queued): send(CommandOrder(queued, now: EventLoop.now))
+        case .queued(let order, let outcome): ended(order, outcome)
+        case .ended(let end): emit(.leftQueue(end))
+        }
+    }
 
     private func tick() { act(sender.tick(now: EventLoop.now, reach: reach)) }
 
@@ -167,7 +190,7 @@ final class CommandCalls {
             switch action {
             case .write(let order): write(order, isFirst: true)
             case .writeAgain(let order): write(order, isFirst: false)
-            case .queue(let order, let unanswered): emit(.queue(order, unanswered: unanswered))
+            case .queue(let order, let unanswered): queue.keep(order, unanswered: unanswered)
             case .end(let order, let outcome): ended(order, outcome)
             case .lacksSkill(let desktop): book.peers[desktop]?.lacksSkill = true
             case .revision(let revision, let desktop): emit(.revision(revision, desktop))

@@ -14,14 +14,6 @@ import Wire
 /// State changes that desktops report, as results of methods and as events: the inbox shows it, settings are kept.
 @EventLoop
 final class DesktopUpdates {
-    enum Action {
-        /// A refresh in progress may have read the earlier state.
-        case overtaken(PeerID)
-        case inboxChanged(PeerID, unread: Int64)
-        /// The frame's mark is in the store already.
-        case replayed
-    }
-
     private struct Learned: Sendable {
         let unread: Int64
         /// They have changed.
@@ -30,12 +22,15 @@ final class DesktopUpdates {
 
     private let context: DeviceContext
     private let book: DesktopBook
-    private let emit: @EventLoop (Action) -> Void
+    private let channel: PeerChannel
+    /// Has this unit.
+    private unowned let inbox: DeviceInbox
 
-    init(_ context: DeviceContext, _ book: DesktopBook, emit: @escaping @EventLoop (Action) -> Void) {
+    init(_ context: DeviceContext, _ book: DesktopBook, _ channel: PeerChannel, _ inbox: DeviceInbox) {
         self.context = context
         self.book = book
-        self.emit = emit
+        self.channel = channel
+        self.inbox = inbox
     }
 
     /// A desktop has done what a method of the host's asked for: the inbox is to show it. `then` comes after that.
@@ -48,7 +43,7 @@ final class DesktopUpdates {
         if isDone { book.peers[desktop]?.sync.succeeded(method.row.risk) }
         let change = isDone ? method.row.effect : nil
         guard settings != nil || change != nil else { return then() }
-        if change != nil { emit(.overtaken(desktop)) }
+        if change != nil { inbox.overtake(desktop) }
         let revision = result["revision"]?.integer
         let ids = params["notificationId"]?.string.map { [NotificationID($0)] } ?? []
         let moment = EpochMilliseconds.now
@@ -62,7 +57,7 @@ final class DesktopUpdates {
         } then: { [weak self] result in
             if let self, case .success(let learned) = result {
                 tell(learned.settings, of: desktop)
-                if change != nil { emit(.inboxChanged(desktop, unread: learned.unread)) }
+                if change != nil { inbox.tell(desktop, unread: learned.unread) }
             }
             then()
         }
@@ -75,7 +70,7 @@ final class DesktopUpdates {
         case .read, .deleted, .cleared: isOfInbox = true
         case .settingsChanged: isOfInbox = false
         }
-        if isOfInbox { emit(.overtaken(desktop)) }
+        if isOfInbox { inbox.overtake(desktop) }
         let moment = EpochMilliseconds.now
         context.store { (connection) throws(StoreError) -> Learned? in
             if let mark, try !SealStates(connection).save(mark) { return nil }
@@ -92,10 +87,10 @@ final class DesktopUpdates {
             case .failure(let error) where error.code != .closed:
                 context.channel.problem("store_failed", "dropped a desktop's event: \(error.message)")
             case .failure: break
-            case .success(nil): emit(.replayed)
+            case .success(nil): channel.countReplay()
             case .success(let learned?):
                 tell(learned.settings, of: desktop)
-                if isOfInbox { emit(.inboxChanged(desktop, unread: learned.unread)) }
+                if isOfInbox { inbox.tell(desktop, unread: learned.unread) }
             }
         }
     }

@@ -20,7 +20,6 @@ final class DeviceInbox {
         case perform(
             Device.Command, on: PairedDesktop, timeout: UInt64,
             queueing: CommandSender<CommandOwner>.Queueing = .whenOffline, for: CommandOwner)
-        case learnSettings(JSONObject, from: PeerID)
         /// Something was read, deleted or brought in.
         case changed
         case unread(Int64)
@@ -29,8 +28,11 @@ final class DeviceInbox {
     }
 
     private var toldUnread: Int64?
+    /// What desktops report of their state.
+    private(set) lazy var updates = DesktopUpdates(context, book, channel, self)
     private let indexing: InboxIndexing
     private let context: DeviceContext
+    private let channel: PeerChannel
     private let book: DesktopBook
     private let judge: @EventLoop () -> AlertJudge?
     private let emit: @EventLoop (Action) -> Void
@@ -38,11 +40,13 @@ final class DeviceInbox {
     private lazy var timer = LoopTimer { [weak self] in self?.tick() }
 
     init(
-        _ context: DeviceContext, _ book: DesktopBook, judge: @escaping @EventLoop () -> AlertJudge?,
+        _ context: DeviceContext, _ book: DesktopBook, _ channel: PeerChannel,
+        judge: @escaping @EventLoop () -> AlertJudge?,
         emit: @escaping @EventLoop (Action) -> Void
     ) {
         self.context = context
         self.book = book
+        self.channel = channel
         self.judge = judge
         self.emit = emit
         indexing = InboxIndexing(context.database)
@@ -126,6 +130,7 @@ final class DeviceInbox {
 
     /// The desktop was unpaired: its rows stay.
     func forget(_ desktop: PeerID, _ session: DesktopSession) {
+        updates.forget(desktop)
         var sync = session.sync
         act(sync.close(.noSuchDesktop), for: desktop)
         context.store { (connection) throws(StoreError) in
@@ -173,7 +178,7 @@ final class DeviceInbox {
             case .store(let job): run(job, for: desktop)
             case .tell(let unread): tell(desktop, unread: unread)
             case .finish(let waiters, let result): for waiter in waiters { waiter(result) }
-            case .learnSettings(let result): emit(.learnSettings(result, from: desktop))
+            case .learnSettings(let result): updates.learn(.getSettings, [:], result, from: desktop)
             case .problem(let message): context.channel.problem("store_failed", message)
             }
         }
@@ -296,7 +301,7 @@ final class DeviceInbox {
 
     /// A queued command has ended, and so has its change. The result of a command that a method call queued is also
     /// applied.
-    func ended(_ end: QueueEnd, learn: @escaping @Sendable @EventLoop (NotificationMethod, JSONObject) -> Void) {
+    func ended(_ end: QueueEnd) {
         let command = end.command
         guard let method = NotificationMethod(name: command.method) else { return }
         let ending: InboxChange.Ending
@@ -324,7 +329,7 @@ final class DeviceInbox {
                     sync(command.desktop) { $0.refreshUnasked(now: $1.loop) }
                 }
             } else if case .done(let answer) = end.outcome {
-                learn(method, answer)
+                updates.learn(method, command.params, answer, from: command.desktop)
             }
         }
     }

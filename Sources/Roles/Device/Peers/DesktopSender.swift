@@ -54,6 +54,9 @@ struct DesktopSender {
         _ = channel.sendUnpair(to: peer, over: routes.link(route))
     }
 
+    /// Every route of the desktop counts as new.
+    func registered(_ peer: PeerID) { for route in routes.routes(of: peer) { registered(peer, over: route) } }
+
     /// The route is up: the handshake of a session goes before what is sealed.
     func registered(_ peer: PeerID, over route: RouteID) {
         guard desktops.isSecure(peer), let link = routes.link(route) else { return }

@@ -11,7 +11,8 @@ import Store
 import Transport
 import Wire
 
-/// Payloads of push services for the program: pushes, silent pushes that the host works on, badges.
+/// Push services: the tokens and prekeys that desktops have of them, and their payloads for the program, which are pushes,
+/// silent pushes that the host works on, or badges.
 @EventLoop
 final class PushServices {
     enum Action {
@@ -22,6 +23,7 @@ final class PushServices {
     private let context: DeviceContext
     private let book: DesktopBook
     private let open: @EventLoop (inout NotificationEvent, PeerID?) -> Void
+    let tokens: PushTokens
     /// What desktops seal pushes to.
     let prekeys: DevicePrekeys
     private let emit: @EventLoop (Action) -> Void
@@ -29,12 +31,13 @@ final class PushServices {
 
     /// - Parameter open: opens an encrypted body, of that desktop or of whichever has sent it.
     init(
-        _ context: DeviceContext, _ book: DesktopBook, _ prekeys: DevicePrekeys,
+        _ context: DeviceContext, _ book: DesktopBook, _ tokens: PushTokens, _ prekeys: DevicePrekeys,
         open: @escaping @EventLoop (inout NotificationEvent, PeerID?) -> Void,
         emit: @escaping @EventLoop (Action) -> Void
     ) {
         self.context = context
         self.book = book
+        self.tokens = tokens
         self.prekeys = prekeys
         self.open = open
         self.emit = emit
@@ -42,7 +45,33 @@ final class PushServices {
 
     var silentPushes: (total: Int64, failed: Int64) { (silent.total, silent.failed) }
 
-    func close() { silent.end() }
+    func close() {
+        silent.end()
+        tokens.stop()
+    }
+
+    // MARK: Tokens
+
+    func give(_ token: PushToken, for service: PushService, _ then: @escaping Then) {
+        tokens.give(token, for: service) { [prekeys] result in
+            if case .success = result { EventLoop.post { prekeys.tokenGiven() } }
+            then(result)
+        }
+    }
+
+    /// - Parameter service: `nil` = of all services.
+    func takeBack(_ service: PushService?, _ then: @escaping Then) {
+        tokens.takeBack(service, ended: { [prekeys] in prekeys.tokensTakenBack() }, then)
+    }
+
+    /// It was paired, maybe anew. The greeting goes first.
+    func paired(_ desktop: PeerID, greet: () -> Void) {
+        prekeys.paired(desktop)
+        greet()
+        tokens.paired(desktop)
+    }
+
+    // MARK: Payloads
 
     func receive(_ payload: JSONObject, service: String, _ then: @escaping Then) {
         guard let service = PushService(service)?.text else { return then(.failure(.invalidPushService)) }

@@ -18,49 +18,50 @@ import Wire
 /// id in the store.
 @EventLoop
 struct DesktopMove {
-    private let board: DeviceSwitchboard
+    enum Action {
+        /// It has this id now, or again the one before. Gives what was kept about it.
+        case replaced(PeerID, by: PairedDesktop, DesktopSession?)
+        /// The store has moved it.
+        case stored(PeerMove)
+        /// What waits in the offline queue is under other ids.
+        case queueChanged
+    }
 
-    init(_ board: DeviceSwitchboard) { self.board = board }
+    let context: DeviceContext
+    let desktops: DesktopBook
+    let channel: PeerChannel
+    let emit: @EventLoop (Action) -> Void
 
     func perform(_ move: PeerMove) {
-        guard let old = board.desktops.peers.peer(move.old) else { return }
+        guard let old = desktops.peers.peer(move.old) else { return }
         var desktop = old
         desktop.address = move.new
         if desktop.pcPeerID == move.old { desktop.pcPeerID = move.new }
-        board.context.store { (connection) throws(StoreError) in
+        context.store { (connection) throws(StoreError) in
             try Self.store(move, name: old.name, connection)
-        } then: { [board] result in
-            guard board.desktops.peers.contains(move.new) else { return }
+        } then: { [self] result in
+            guard desktops.peers.contains(move.new) else { return }
             if case .success(true) = result {
-                board.queue.reload()
-                board.channel.moves.stored(move)
-                board.tokens.paired(move.new)
-                for route in board.routes.routes(of: move.new) {
-                    if let link = board.routes.link(route) { board.channel.sessions?.registered(move.new, over: link) }
-                }
+                emit(.queueChanged)
+                channel.moves.stored(move)
+                emit(.stored(move))
             } else {
                 replace(move.new, by: old)
-                board.channel.unmoved(move)
+                channel.unmoved(move)
                 // What was queued meanwhile.
-                board.context.store { (connection) throws(StoreError) in
+                context.store { (connection) throws(StoreError) in
                     try QueueTable(connection).move(move.new, to: move.old)
-                } then: { [board] _ in
-                    board.queue.reload()
+                } then: { [emit] _ in
+                    emit(.queueChanged)
                 }
             }
         }
         replace(move.old, by: desktop)
-        board.channel.moved(move)
+        channel.moved(move)
     }
 
     private func replace(_ old: PeerID, by desktop: PairedDesktop) {
-        let session = board.desktops.replace(old, by: desktop)
-        board.pairing.flows.removed(old)
-        board.commands.moved(old, to: desktop.id)
-        if let session { board.inbox.moved(old, session) }
-        board.pushes.moved(old, to: desktop.id)
-        board.tokens.forget(old)
-        board.tellDesktops()
+        emit(.replaced(old, by: desktop, desktops.replace(old, by: desktop)))
     }
 
     /// `false`: the move was made before, or can't be made, and nothing has changed.

@@ -10,51 +10,53 @@ import Wire
 /// Refuses the keys of desktops that were stolen, and readmits them (WireRekey, "Revocation").
 @EventLoop
 struct DesktopRevocation: KeyRevocation {
-    private let board: DeviceSwitchboard
-
-    init(_ board: DeviceSwitchboard) { self.board = board }
+    let context: DeviceContext
+    let desktops: DesktopBook
+    let channel: PeerChannel
+    /// Pairings of the key that are under way end.
+    let ended: @EventLoop (PeerID) -> Void
 
     func revoke(_ id: String, then: @escaping Then) {
         let key: PeerID
         do throws(HostError) {
             key = try RevocationRequest.key(
-                id, field: "desktop", own: board.context.did, isPaired: board.desktops.peers.contains)
+                id, field: "desktop", own: context.did, isPaired: desktops.peers.contains)
         } catch {
             return then(.failure(error))
         }
-        let desktop = board.desktops.peers.peer(key)
+        let desktop = desktops.peers.peer(key)
         // Also those that it may move to: they were approved while its key was believed to be its owner's.
-        let keys = [key] + board.channel.moves.successors(of: key)
+        let keys = [key] + channel.moves.successors(of: key)
         let revoked = keys.map { RevokedKey(id: $0, name: desktop?.name ?? "", at: .now) }
-        let fresh = keys.filter { !board.channel.isRevoked($0) }
+        let fresh = keys.filter { !channel.isRevoked($0) }
         // Before the disk has it: nothing that comes meanwhile counts. What is kept of it goes once it can't come back.
         for key in keys {
-            board.channel.refuse(key)
-            board.pairing.flows.removed(key)
+            channel.refuse(key)
+            ended(key)
         }
-        board.context.store { (connection) throws(StoreError) in
+        context.store { (connection) throws(StoreError) in
             guard try RevokedKeys(connection).add(revoked) else { return false }
             _ = try DesktopBook.remove(key, connection)
             return true
-        } then: { [board] result in
+        } then: { [desktops, channel] result in
             if case .success(true) = result {
-                if let desktop = board.desktops.peers.peer(key) { board.desktops.leave([desktop]) }
-                for key in keys { board.channel.revoke(key) }
+                if let desktop = desktops.peers.peer(key) { desktops.leave([desktop]) }
+                for key in keys { channel.revoke(key) }
                 return then(.success(.done))
             }
-            for key in fresh { board.channel.readmit(key) }
+            for key in fresh { channel.readmit(key) }
             then(.failure(result.failure))
         }
     }
 
     func readmit(_ id: String, then: @escaping Then) {
         let key = PeerID(id)
-        board.context.store { (connection) throws(StoreError) in
+        context.store { (connection) throws(StoreError) in
             try RevokedKeys(connection).remove(key)
-        } then: { [board] result in
+        } then: { [channel] result in
             switch result {
             case .success(true):
-                board.channel.readmit(key)
+                channel.readmit(key)
                 then(.success(.done))
             case .success(false): then(.failure(.notRevoked))
             case .failure(let error): then(.failure(HostError(error)))

@@ -28,7 +28,7 @@ struct DeviceCalls {
         case .resume:
             board.resume()
             then(.success(.done))
-        case .state: DeviceStatus(of: board).read(then)
+        case .state: board.describe(then)
         case .scan(let code, let timeout): board.pairing.scan(code, timeout: timeout, then)
         case .show(let timeout): board.pairing.show(timeout: timeout, then)
         case .type(let code, let timeout): board.pairing.type(code, timeout: timeout, then)
@@ -41,7 +41,7 @@ struct DeviceCalls {
         case .unpair(let desktop): board.desktops.unpair(desktop, then)
         case .unpairAll: board.desktops.unpairAll(then)
         case .key(let call):
-            KeyCalls(keys, board.channel.moves, board.context.database, DesktopRevocation(board)).execute(call, then)
+            KeyCalls(keys, board.channel.moves, board.context.database, board.revocation).execute(call, then)
         case .ask(.notification(let command), let desktop, let timeout),
             .ask(.invoke(let command), let desktop, let timeout):
             ask(command, as: identity, of: desktop, timeout, then)
@@ -50,14 +50,13 @@ struct DeviceCalls {
             board.inbox.change(request, desktop: desktop, timeout: timeout.milliseconds, then)
         case .loadInbox(let query): InboxQueries(board.context, board.desktops, board.inbox).load(query, then)
         case .inboxState: InboxQueries(board.context, board.desktops, board.inbox).describe(then)
-        case .inboxSettings(let desktop): board.updates.describeSettings(of: desktop, then)
-        case .queue: board.queue.list(then)
-        case .removeQueued(let id): board.queue.carryOut(.remove(RequestID(id)), then)
-        case .retryQueued(let id): board.queue.carryOut(.retry(id.map { RequestID($0) }, now: .now), then)
-        case .clearQueue(let moment): board.queue.carryOut(.clear(before: moment == 0 ? nil : moment), then)
-        case .give(let service, let token): give(token, for: service, then)
-        case .takeBackToken(let service):
-            board.tokens.takeBack(service, ended: { [board] in board.pushServices.prekeys.tokensTakenBack() }, then)
+        case .inboxSettings(let desktop): board.inbox.updates.describeSettings(of: desktop, then)
+        case .queue: board.commands.queue.list(then)
+        case .removeQueued(let id): board.commands.queue.carryOut(.remove(RequestID(id)), then)
+        case .retryQueued(let id): board.commands.queue.carryOut(.retry(id.map { RequestID($0) }, now: .now), then)
+        case .clearQueue(let moment): board.commands.queue.carryOut(.clear(before: moment == 0 ? nil : moment), then)
+        case .give(let service, let token): board.pushServices.give(token, for: service, then)
+        case .takeBackToken(let service): board.pushServices.takeBack(service, then)
         case .receive(let service, let payload): board.pushServices.receive(payload, service: service, then)
         case .complete(let id, let result): board.pushServices.complete(id, result, then)
         case .alerts(let request): board.alerts.all.execute(request, then)
@@ -70,17 +69,10 @@ struct DeviceCalls {
     ) {
         // An earlier holder has put it into the queue.
         if let id = identity.id.map({ RequestID($0) }), identity.attempt == .repeated,
-            board.queue.commands.contains(where: { $0.id == id })
+            board.commands.queue.commands.contains(where: { $0.id == id })
         {
             return then(CommandOutcome.queued(id).reply)
         }
         board.commands.invoke(command, identity, desktop: desktop, timeout: timeout) { then($0.reply) }
-    }
-
-    private func give(_ token: PushToken, for service: PushService, _ then: @escaping Then) {
-        board.tokens.give(token, for: service) { [board] result in
-            if case .success = result { EventLoop.post { board.pushServices.prekeys.tokenGiven() } }
-            then(result)
-        }
     }
 }

@@ -197,7 +197,7 @@ package final class PairingCoordinator<Known: PairedPeer> {
         case .report(let state):
             role?.perform(step)
             if let outcome = state.outcome {
-                finish(flow, outcome.map { $0.serialized() }.mapError { HostError($0) })
+                finish(flow, outcome.map { HostReply($0) }.mapError { HostError($0) })
             }
         }
     }

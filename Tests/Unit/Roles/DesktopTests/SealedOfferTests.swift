@@ -191,7 +191,7 @@ struct SealedOfferTests {
         let bench = try await Bench()
         let first = try await bench.offer()
         let gate = DispatchSemaphore(value: 0)
-        await bench.desktop.core.store.database.submit { _ in
+        bench.desktop.core.store.database.submit { _ in
             gate.wait()
         } then: { _ in
         }

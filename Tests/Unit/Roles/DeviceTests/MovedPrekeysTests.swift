@@ -16,7 +16,7 @@ struct MovedPrekeysTests {
     /// How many single-use prekeys of the device's the desktop has.
     private func left(_ pair: MovingPair) async throws -> Int {
         let device = PeerID(try await pair.deviceID())
-        return try await pair.desktop.core.store.database.run { (connection) throws(StoreError) in
+        return try pair.desktop.core.store.database.run { (connection) throws(StoreError) in
             try DevicePrekeyTable(connection).stock(of: device, now: .now).left
         }
     }

@@ -74,7 +74,7 @@ struct QueueTests {
             #expect(answer["clearedCount"] == 1)
             return await bench.end()
         }
-        #expect(await core.queue.commands.map { $0.id.text } == [answer["id"]?.string])
+        #expect(await core.commands.queue.commands.map { $0.id.text } == [answer["id"]?.string])
         try await bench.returnDesktop()
         let ended = try await bench.host.event(.queueEnded)
         #expect(ended["outcome"] == "done" && ended["result"]?["clearedCount"] == 1)
@@ -258,7 +258,7 @@ struct QueueTests {
                     let command = try? Device.Command(.clearAll, [:])
                 else { return continuation.resume() }
                 let call = HostCommand(deadline: EventLoop.now &+ 10_000) { _ in continuation.resume() }
-                core.queue.keep(
+                core.commands.queue.keep(
                     CommandOrder(
                         id: "queued-1", command: command, desktop: known.id, owner: .host(call),
                         deadline: call.deadline, expiresAt: .max))

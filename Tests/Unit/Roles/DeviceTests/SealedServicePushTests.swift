@@ -24,7 +24,7 @@ struct SealedServicePushTests {
 
     /// How many single-use prekeys of the device's the desktop has.
     private func left(_ desktop: Desktop, _ device: String) async throws -> Int {
-        try await desktop.core.store.database.run { (connection) throws(StoreError) in
+        try desktop.core.store.database.run { (connection) throws(StoreError) in
             try DevicePrekeyTable(connection).stock(of: PeerID(device), now: .now).left
         }
     }
@@ -271,7 +271,7 @@ struct SealedServicePushTests {
         let notice = try Desktop.Notice(JSONObject(#"{"title":"Tea"}"#))
         let notified = try await home.desktop.value(.notify(notice, 10_000))
         let id = try #require(notified["notificationId"]?.string)
-        try await home.desktop.core.store.database.run { (connection) throws(StoreError) in
+        try home.desktop.core.store.database.run { (connection) throws(StoreError) in
             try DevicePrekeyTable(connection).forget(PeerID(device))
         }
         let request = try Desktop.SealRequest(device: device, id: id, [:])
@@ -320,7 +320,7 @@ struct SealedServicePushTests {
         let payload = try await seal(id, by: home.desktop, for: home.deviceID)
         _ = try await home.device.value(.takeBackToken(PushService("fcm")))
         #expect(try await receive(payload, on: home.device)["kind"] == "silent")
-        try await home.desktop.core.store.database.run { (connection) throws(StoreError) in
+        try home.desktop.core.store.database.run { (connection) throws(StoreError) in
             try DevicePrekeyTable(connection).forget(PeerID(home.deviceID))
         }
         try await reconnect(home)
@@ -358,7 +358,7 @@ struct SealedServicePushTests {
         defer { for path in [folder, folder + "-backup"] { try? FileManager.default.removeItem(atPath: path) } }
         let home = try await paired(device: ["state_dir": .string(folder)])
         func stock() async throws -> [PrekeyStock.Entry] {
-            try await home.desktop.core.store.database.run { (connection) throws(StoreError) in
+            try home.desktop.core.store.database.run { (connection) throws(StoreError) in
                 try DevicePrekeyTable(connection).stock(of: PeerID(home.deviceID), now: .now).entries
             }
         }

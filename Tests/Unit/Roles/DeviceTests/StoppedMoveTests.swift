@@ -77,7 +77,7 @@ struct StoppedMoveTests {
             old: old, new: PeerID(try SigningKey.generate().did), receiver: owner, timestamp: 1, state: .approved)
         let notices = try ["between", "also between"].map { try Desktop.Notice(JSONObject(#"{"title":"\#($0)"}"#)) }
         EventLoop.post {
-            DeviceMove(core).perform(move)
+            core.carryOut(.switched(move))
             for notice in notices { core.execute { $0.notify(notice, timeout: 10_000) { _ in } } }
         }
         _ = try await pair.desktopHost.event(.problem) { $0["code"] == "store_failed" }

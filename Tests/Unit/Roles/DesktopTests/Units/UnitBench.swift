@@ -34,12 +34,21 @@ final class UnitBench {
     let problems = Mailbox<String>()
     private(set) var replayed = 0
     var isOnline = true
+    private lazy var host = HostReports(
+        HostChannel(
+            post: { [problems] event in
+                guard event.name == .problem, let message = event.data["message"]?.string else { return }
+                EventLoop.assumeIsolated { problems.put(message) }
+            }, waits: { _ in }, ask: { $0.answer(nil) }, log: { _, _ in }), unread: 0)
     private(set) lazy var sender = OutboxSender(
-        database: database, devices: devices, epoch: 1,
+        database: database, devices: devices, epoch: 1, host,
         send: { [unowned self] payload, device in take(payload, device) },
-        output: { [unowned self] output in told(output) })
+        delivered: { [unowned self] ticket, peers in
+            delivered.put((ticket, peers))
+            server.delivered(ticket, to: peers)
+        })
     private(set) lazy var server = CommandServer(
-        database: database, devices: devices, limiter: RateLimiter(perSecond: 1_000, burst: 1_000)
+        database: database, devices: devices, limiter: RateLimiter(perSecond: 1_000, burst: 1_000), host
     ) { [unowned self] output in told(output) }
 
     init(_ devices: [PairedDevice] = []) throws {
@@ -75,17 +84,6 @@ final class UnitBench {
         return sent.compactMap(\.seq)
     }
 
-    private func told(_ output: OutboxSender.Output) {
-        switch output {
-        case .delivered(let ticket, let peers):
-            delivered.put((ticket, peers))
-            server.delivered(ticket, to: peers)
-        case .full: problems.put("full")
-        case .expired(let ids, let device): problems.put("expired \(ids.map(\.text)) of \(device.text)")
-        case .problem(let message), .warning(let message): problems.put(message)
-        }
-    }
-
     private func told(_ output: CommandServer.Output) {
         switch output {
         case .answer(let outcome, let origin): answers.put((origin, outcome))
@@ -94,8 +92,7 @@ final class UnitBench {
             sender.push(event, numbered: seqs, ticket, isOnline: isOnline)
         case .withdrawn: sender.withdrawn()
         case .replayed: replayed += 1
-        case .problem(let message): problems.put(message)
-        case .show, .announce, .unread, .scheduled: break
+        case .announce, .unread, .scheduled: break
         }
     }
 
