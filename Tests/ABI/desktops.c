@@ -150,19 +150,6 @@ static int is_connected(void *context)
     return is;
 }
 
-static void ignore_event(void *user_data, const char *event, const char *event_json)
-{
-    (void)user_data, (void)event, (void)event_json;
-}
-
-/* A program is woken for the events that it has subscribed to: one that looks at its connection wants this one. */
-static bw_device *open_watching_device(void)
-{
-    bw_device *device = open_device(":memory:");
-    CHECK_STATUS(bw_device_subscribe(device, "connection.changed", ignore_event, NULL, NULL, NULL), BW_OK);
-    return device;
-}
-
 /* Without the backoff of a device that has lost its desktop several times within seconds. */
 static void reconnect(bw_device *device)
 {
@@ -180,7 +167,7 @@ static void calls_and_events_of_a_guest(void)
     struct record first, second, pushes;
     struct dispatched both;
     int port = free_port();
-    bw_device *device = open_watching_device();
+    bw_device *device = open_device(":memory:");
     bw_desktop *holder, *guest;
     path_in(directory, sizeof directory, "shared");
     record_begin(&first);
@@ -421,7 +408,7 @@ static void a_guest_takes_over(void)
     struct dispatched both;
     int64_t began;
     int port = free_port();
-    bw_device *device = open_watching_device();
+    bw_device *device = open_device(":memory:");
     bw_desktop *guest;
     path_in(directory, sizeof directory, "killed");
     prepare_program(&program, "killed.log", port);
@@ -484,7 +471,7 @@ static void pushes_whose_holder_is_killed(void)
     struct outcome outcomes[PUSHES];
     int round, index, good, again = 0, sent = 0, repeated = 0;
     int port = free_port();
-    bw_device *device = open_watching_device();
+    bw_device *device = open_device(":memory:");
     bw_desktop *guest = NULL;
     path_in(directory, sizeof directory, "pushes");
     prepare_program(&program, "pushes.log", port);
