@@ -397,19 +397,17 @@ for target in targets where target.type == .regular {
             .when(configuration: .release)))
 }
 
-// Modules that handle every push are compiled for speed, all others for size. So is "Device", which spends its time in the
-// modules below it.
-let fast: Set<String> = [
-    "JSON", "Wire", "Sealing", "Signalling", "Transport", "Relay", "Store", "Delivery", "Inbox", "History",
-    "Desktop", "NATS", "Cluster",
-]
+// Modules that work on every byte of a push are compiled for speed, all others for size. So are the roles and what they
+// store, which spend their time in the modules below them.
+let fast: Set<String> = ["JSON", "Wire", "Sealing", "Transport", "Relay", "Store", "NATS", "Cluster"]
+let hot = fast.union(["Signalling", "Delivery", "Inbox", "History", "Desktop"])
 let inC: Set<String> = ["COnDemand", "COpenSSL", "CEnvironment"]
 for target in targets where target.type == .regular && !fast.contains(target.name) && !inC.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
 }
 
 // Whether a function that belongs to the loop is called on it: debug builds, which the tests run, check that at each call.
-for target in targets where fast.contains(target.name) {
+for target in targets where hot.contains(target.name) {
     target.swiftSettings?.append(
         .unsafeFlags(["-Xfrontend", "-disable-dynamic-actor-isolation"], .when(configuration: .release)))
 }
