@@ -389,7 +389,7 @@ static int is_closed(int descriptor)
     return poll(&entry, 1, 0) == 1 && (entry.revents & POLLHUP) != 0;
 }
 
-static const char hello[] = "{\"message\":\"hello\",\"protocol\":1,\"library\":\"0\",\"role\":\"device\",\"application\":\"%s%d\"}";
+static const char hello[] = "{\"message\":\"hello\",\"protocol\":2,\"library\":\"0\",\"role\":\"device\",\"application\":\"%s%d\"}";
 
 static void guests_that_do_not_read(void)
 {
@@ -430,7 +430,7 @@ static void guests_that_do_not_read(void)
         good = guests[index] >= 0 && send_frame(guests[index], text) && recv(guests[index], answer, sizeof answer, 0) > 4;
         for (call = 1; call <= CALLS && good; call++) {
             snprintf(text, sizeof text,
-                     "{\"message\":\"call\",\"number\":%d,\"name\":\"inbox.load\",\"arguments\":[\"{\\\"limit\\\":500}\"]}",
+                     "{\"message\":\"call\",\"number\":%d,\"name\":\"inbox.load\",\"arguments\":[{\"limit\":500}]}",
                      call);
             good = send_frame(guests[index], text);
         }

@@ -542,6 +542,9 @@ def test_a_payload_of_a_push_service_becomes_a_push_and_the_wire_brings_no_secon
 
 def test_a_badge_alone_sets_the_badge_and_a_silent_push_is_completed(house: House) -> None:
     device = house.device
+    # The refresh after pairing sets the badge, too.
+    device.event("inbox.changed", loading=True)
+    wait_until(lambda: not device.call("bw_inbox_state")["loading"])
     assert device.call("bw_device_receive", "apns", {"aps": {"badge": 5}}) == {"kind": "badge", "duplicate": False}
     device.event("badge.changed", badge=5)
     silent = device.call("bw_device_receive", "apns", {"aps": {"content-available": 1}, "task": "sync"})

@@ -313,7 +313,7 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
     }
 
     private func armWaitTimer() {
-        guard let next = waiting.map(\.deadline).min() else { return waitTimer.stop() }
+        guard let next = waiting.map({ $0.deadline }).min() else { return waitTimer.stop() }
         waitTimer.start(at: next)
     }
 

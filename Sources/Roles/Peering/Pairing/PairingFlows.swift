@@ -48,7 +48,7 @@ extension PairingFlows {
     package var heldAddresses: [String] { flows.flatMap { $0.machine.heldRoutes.map(\.url) } }
     // In a generic type a key path is made anew on each use, by looking up types by name: 10 us.
     package var nextDeadline: UInt64? { flows.compactMap { $0.waiters.nextDeadline }.min() }
-    package var asking: [PairingFlow] { flows.filter { $0.machine.asksPerson }.map(\.name) }
+    package var asking: [PairingFlow] { flows.filter { $0.machine.asksPerson }.map { $0.name } }
 
     package func machine<Machine: PairingMachine>(_: Machine.Type) -> Machine where Machine.Known == Known {
         for flow in flows { if let machine = flow.machine as? Machine { return machine } }

@@ -40,8 +40,9 @@ package struct PeerBook<Known: Peer, Session> {
 
     package var isEmpty: Bool { entries.isEmpty }
     package var count: Int { entries.count }
-    package var peers: [Known] { entries.map(\.peer) }
-    package var ids: [PeerID] { entries.map(\.peer.id) }
+    // Closures: a key path into a generic type is made when it runs.
+    package var peers: [Known] { entries.map { $0.peer } }
+    package var ids: [PeerID] { entries.map { $0.peer.id } }
     /// The peer that was added first.
     package var first: Known? { entries.first?.peer }
 
