@@ -763,9 +763,28 @@ static void closes_in_time(const char *what, bw_device *device, bw_desktop *desk
     CHECK(took < within(CLOSE_MS), text);
 }
 
-/* Everything is connected and paired, much is on its way, a call waits; then nobody reads or answers any more. */
+/* Bytes that the kernel holds for the connections of a local port, not yet read by the process behind it. */
+static long unread_bytes(int port)
+{
+    FILE *table = fopen("/proc/net/tcp", "r");
+    char line[256];
+    long total = 0;
+    if (table == NULL)
+        return -1;
+    while (fgets(line, sizeof line, table) != NULL) {
+        unsigned local;
+        unsigned long unread;
+        if (sscanf(line, " %*d: %*x:%x %*x:%*x %*x %*x:%lx", &local, &unread) == 2 && (int)local == port)
+            total += (long)unread;
+    }
+    fclose(table);
+    return total;
+}
+
+/* A call and many pushes are under way when the relay stops reading; closing both handles still ends at once. */
 static void close_while_the_relay_is_frozen(void)
 {
+    enum { CALL_BYTES = 100 }; /* more than a ping, less than a call */
     static char push[60100];
     struct waiting_call call;
     pthread_t thread;
@@ -779,10 +798,15 @@ static void close_while_the_relay_is_frozen(void)
     desktop = desktop_of("ws", "127.0.0.1", port);
     if (pair(call.device, desktop)) {
         int taken = 0;
+        long unread;
+        int64_t deadline = monotonic_ms() + within(10000);
         kill(relay, SIGSTOP);
-        /* First: once the buffers are full a call ends at once, by BW_E_OFFLINE. */
+        unread = unread_bytes(port);
+        /* The call comes first: once the buffers are full, a new call fails with BW_E_OFFLINE. */
         pthread_create(&thread, NULL, call_that_waits, &call);
-        pause_ms(100); /* not a wait for something: time in which the call gets under way */
+        while (unread_bytes(port) < unread + CALL_BYTES && monotonic_ms() < deadline)
+            pause_ms(1);
+        CHECK(unread_bytes(port) >= unread + CALL_BYTES, "the call has reached the frozen relay");
         /* More than the buffers of a connection hold. */
         for (round = 0; round < times(100, 10); round++) {
             taken += bw_notification_send_async(call.device, NULL, push, 60000, any_end, NULL, NULL) == BW_OK;
