@@ -55,14 +55,16 @@ targets.append(.systemLibrary(name: "CBellwire", path: "include"))
 targets += floor(
     "Foundations",
     [
+        // The one error type, with a code and a message; each module that throws one names its codes.
+        .target(name: "Errors"),
         // JSONValue over jansson; UTF-8 in, UTF-8 out.
-        .target(name: "JSON", dependencies: ["CJansson"]),
+        .target(name: "JSON", dependencies: ["Errors", "CJansson"]),
         // Frames, envelopes, requests, responses, events, ids, error codes. Pure: bytes in, values out.
-        .target(name: "Wire", dependencies: ["JSON"]),
+        .target(name: "Wire", dependencies: ["Errors", "JSON"]),
         // did:key, key files, signatures.
-        .target(name: "Identity", dependencies: ["CSodium"]),
+        .target(name: "Identity", dependencies: ["Errors", "CSodium"]),
         // Database, Statement, Migrator on top of SQLite, with their own thread.
-        .target(name: "Store", dependencies: ["CSQLite"]),
+        .target(name: "Store", dependencies: ["Errors", "CSQLite"]),
         // Local time: wall clock, times of day, quiet hours, calendar matches.
         .target(name: "Calendar", dependencies: ["Wire"]),
         // Which addresses may be fetched from: https URLs, IP addresses, public ranges. Pure.
@@ -76,11 +78,11 @@ targets += floor(
     "Network",
     [
         // The event loop, TCP, TLS, HTTP upgrade, WebSocket framing.
-        .target(name: "Transport", dependencies: ["CLinux", "CUV", "CWslay", "CHTTPParser", "COpenSSL"]),
+        .target(name: "Transport", dependencies: ["Errors", "CLinux", "CUV", "CWslay", "CHTTPParser", "COpenSSL"]),
         // One relay connection: register, proof, keepalive, reconnect, backoff.
         .target(name: "Signalling", dependencies: ["Transport", "Wire", "Identity", "JSON"]),
         // Fetches images from untrusted URLs: libcurl on the event loop.
-        .target(name: "HTTPClient", dependencies: ["Addresses", "Transport", "COnDemand"]),
+        .target(name: "HTTPClient", dependencies: ["Errors", "Addresses", "Transport", "COnDemand"]),
     ])
 
 // MARK: Features
@@ -90,15 +92,15 @@ targets += floor(
     "Features",
     [
         // End-to-end encryption between two peers: envelopes, sessions, replay windows, and their stored state.
-        .target(name: "Sealing", dependencies: ["Wire", "JSON", "Identity", "Store"]),
+        .target(name: "Sealing", dependencies: ["Errors", "Wire", "JSON", "Identity", "Store"]),
         // The pairing flows, both sides, as pure state machines.
         .target(name: "Pairing", dependencies: ["Wire", "JSON", "Identity", "Store"]),
         // Calls in progress: ids, deadlines, resending; and the stored answers of the executing side.
-        .target(name: "Commands", dependencies: ["Wire", "JSON", "Identity", "Store"]),
+        .target(name: "Commands", dependencies: ["Errors", "Wire", "JSON", "Identity", "Store"]),
         // Commands that wait for a connection.
         .target(name: "OfflineQueue", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
         // The notification.* methods, one row for each, and the values that they carry.
-        .target(name: "Notifications", dependencies: ["Calendar", "Wire", "JSON"]),
+        .target(name: "Notifications", dependencies: ["Errors", "Calendar", "Wire", "JSON"]),
         // How notifications and peers are stored in tables, on both sides: columns, cursors, numbers.
         .target(name: "Listing", dependencies: ["Notifications", "Wire", "JSON", "Store"]),
         // Numbered delivery of pushes: outboxes and their protocol, and how far a device has received them.
@@ -111,9 +113,9 @@ targets += floor(
             name: "History",
             dependencies: ["Listing", "Delivery", "Notifications", "Calendar", "Wire", "JSON", "Store"]),
         // Everything about alerts that is pure: authorization, settings, categories, reminders, triggers, images, responses.
-        .target(name: "Alerts", dependencies: ["Addresses", "Calendar", "Wire", "JSON", "Store"]),
+        .target(name: "Alerts", dependencies: ["Errors", "Addresses", "Calendar", "Wire", "JSON", "Store"]),
         // QR codes: drawn for terminals, as SVG and PNG, and read from pictures.
-        .target(name: "QR", dependencies: ["CQREncode", "COnDemand"]),
+        .target(name: "QR", dependencies: ["Errors", "CQREncode", "COnDemand"]),
     ])
 
 // MARK: System
@@ -123,11 +125,11 @@ targets += floor(
     "System",
     [
         // D-Bus, Avahi, the notification server, network changes, sleep and the user's keyring.
-        .target(name: "SystemServices", dependencies: ["Transport", "COnDemand", "CLinux"]),
+        .target(name: "SystemServices", dependencies: ["Errors", "Transport", "COnDemand", "CLinux"]),
         // The program-facing code that the roles share: options, events, errors, log, state directory.
         .target(
             name: "Hosting",
-            dependencies: ["Transport", "Store", "Identity", "Sealing", "SystemServices", "Wire", "JSON"]),
+            dependencies: ["Errors", "Transport", "Store", "Identity", "Sealing", "SystemServices", "Wire", "JSON"]),
         // A state directory that several programs have open: holder, guests, and which events each program has received.
         .target(name: "Sharing", dependencies: ["Transport", "Store", "Hosting", "JSON", "CLinux"]),
     ])
@@ -165,7 +167,9 @@ targets += floor(
                 "Delivery", "Listing", "Sharing", "Hosting", "Wire", "Store", "Identity", "JSON", "Relay",
                 "SystemServices",
             ]),
-        .target(name: "Relay", dependencies: ["CVector", "Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),
+        .target(
+            name: "Relay",
+            dependencies: ["Errors", "CVector", "Transport", "Hosting", "Store", "Identity", "Wire", "JSON"]),
     ])
 
 // MARK: Library
@@ -194,9 +198,9 @@ targets += floor(
         // A relay with an operator: access control, reload, proxies, metrics, stored frames on disk.
         .target(
             name: "RelayService",
-            dependencies: ["Cluster", "NATS", "Relay", "Transport", "Hosting", "Store", "Identity", "JSON"]),
+            dependencies: ["Errors", "Cluster", "NATS", "Relay", "Transport", "Hosting", "Store", "Identity", "JSON"]),
         // A client of NATS: protocol, connection, requests.
-        .target(name: "NATS", dependencies: ["Transport", "Identity", "JSON"]),
+        .target(name: "NATS", dependencies: ["Errors", "Transport", "Identity", "JSON"]),
         // Publishing to a desktop over HTTP, compatible with ntfy: requests, tokens, limits.
         .target(name: "Door", dependencies: ["Transport", "Identity", "JSON"]),
         // The command-line program: uses the C interface like any other program, except for its relay, a RelayService.

@@ -1,49 +1,48 @@
 package import Wire
+@_exported public import Errors
 
 /// The reason why a command has no result.
-package struct CommandError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The kind of failure; more may be added.
-    package struct Code: Sendable, Hashable {
-        package let name: String
+package typealias CommandError = CodedError<CommandErrorDomain>
 
-        package init(_ name: String) { self.name = name }
+package enum CommandErrorDomain: ErrorDomain {
+    package typealias Facts = CommandErrorFacts
+}
 
-        /// The desktop is not there.
-        package static let offline = Code("offline")
-        /// No answer in time. A deployed desktop may still carry the command out.
-        package static let timeout = Code("timeout")
-        package static let cancelled = Code("cancelled")
-        /// Our side was closed while the command waited.
-        package static let closed = Code("closed")
-        /// More commands wait for their answers than are allowed.
-        package static let tooMany = Code("too_many")
-        /// Two commands with one id.
-        package static let duplicateID = Code("duplicate_id")
-        /// The desktop does not let this device do it.
-        package static let denied = Code("denied")
-        /// The desktop does not know the command.
-        package static let unsupported = Code("unsupported")
-        /// The desktop refused; its code and text are kept.
-        package static let remote = Code("remote")
-        /// The answer cannot be read.
-        package static let undecodable = Code("undecodable")
+extension CommandError.Code {
+    /// The desktop is offline.
+    package static var offline: Self { Self("offline") }
+    /// No answer in time. A deployed desktop may still execute the command.
+    package static var timeout: Self { Self("timeout") }
+    package static var cancelled: Self { Self("cancelled") }
+    /// Our side was closed while the command waited.
+    package static var closed: Self { Self("closed") }
+    /// Too many commands waiting for answers.
+    package static var tooMany: Self { Self("too_many") }
+    /// Two commands with one id.
+    package static var duplicateID: Self { Self("duplicate_id") }
+    /// This device lacks the permission.
+    package static var denied: Self { Self("denied") }
+    /// The desktop does not know the command.
+    package static var unsupported: Self { Self("unsupported") }
+    /// The desktop refused; its code and text are kept.
+    package static var remote: Self { Self("remote") }
+    /// The answer cannot be read.
+    package static var undecodable: Self { Self("undecodable") }
+}
+
+extension CommandError {
+    package init(_ code: Code, _ message: String, remote: RemoteError?, lacksSkill: Bool = false) {
+        self.init(code, message, facts: CommandErrorFacts(remote: remote, lacksSkill: lacksSkill))
     }
 
-    package let code: Code
-    /// For people, in English.
-    package let message: String
+    package var remote: RemoteError? { facts?.remote }
+    package var lacksSkill: Bool { facts?.lacksSkill == true }
+}
+
+package struct CommandErrorFacts: Sendable, Equatable {
     /// The peer's own words, when it was the peer that refused.
-    package let remote: RemoteError?
+    let remote: RemoteError?
     /// The desktop has no notification commands over signalling (WireDeployedPeers, "The desktop app"). Remembered
     /// until the next connection.
-    package let lacksSkill: Bool
-
-    package init(_ code: Code, _ message: String, remote: RemoteError? = nil, lacksSkill: Bool = false) {
-        self.code = code
-        self.message = message
-        self.remote = remote
-        self.lacksSkill = lacksSkill
-    }
-
-    package var description: String { "\(message) (\(code.name))" }
+    let lacksSkill: Bool
 }

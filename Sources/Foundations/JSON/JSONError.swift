@@ -1,29 +1,17 @@
+@_exported public import Errors
+
 /// The reason why a text is not the expected JSON.
-package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The kind of error; more may be added.
-    package struct Code: Sendable, Hashable {
-        package let name: String
+package typealias JSONError = CodedError<JSONErrorDomain>
 
-        package init(_ name: String) { self.name = name }
+package enum JSONErrorDomain: ErrorDomain {}
 
-        package static let syntax = Code("syntax")
-        package static let cut = Code("cut")
-        package static let notUTF8 = Code("not_utf8")
-        package static let duplicateKey = Code("duplicate_key")
-        package static let tooDeep = Code("too_deep")
-        package static let numberRange = Code("number_range")
-        package static let trailing = Code("trailing")
-        package static let empty = Code("empty")
-    }
-
-    package let code: Code
-    /// For people, in English. Says where, and never repeats the text itself.
-    package let message: String
-
-    package init(_ code: Code, _ message: String) {
-        self.code = code
-        self.message = message
-    }
-
-    package var description: String { message }
+extension JSONError.Code {
+    package static var syntax: Self { Self("syntax") }
+    package static var cut: Self { Self("cut") }
+    package static var notUTF8: Self { Self("not_utf8") }
+    package static var duplicateKey: Self { Self("duplicate_key") }
+    package static var tooDeep: Self { Self("too_deep") }
+    package static var numberRange: Self { Self("number_range") }
+    package static var trailing: Self { Self("trailing") }
+    package static var empty: Self { Self("empty") }
 }

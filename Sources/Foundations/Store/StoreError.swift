@@ -1,62 +1,56 @@
 import CSQLite
+@_exported public import Errors
 
 /// The reason why a store operation failed. It carries names of SQL and of results, never a bound value.
-package struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The kind of failure: SQLite's own result names (`SQLITE_FULL`), and ours. More may be added.
-    package struct Code: Sendable, Hashable {
-        package let name: String
+package typealias StoreError = CodedError<StoreErrorDomain>
 
-        package init(_ name: String) { self.name = name }
+package enum StoreErrorDomain: ErrorDomain {
+    package typealias Facts = Int32
+}
 
-        /// The database was closed before the work could be done.
-        package static let closed = Code("closed")
-        /// More work waits than the database takes.
-        package static let queueFull = Code("queue_full")
-        /// A newer version of the library has written this file.
-        package static let newerSchema = Code("newer_schema")
-        /// A column has a different type than requested.
-        package static let mismatch = Code("mismatch")
-        /// A blocking call on the store's own thread.
-        package static let wrongThread = Code("wrong_thread")
-        /// A thread could not be started.
-        package static let thread = Code("thread")
-        /// A damaged file could not be moved aside.
-        package static let moveAside = Code("move_aside")
+extension StoreError.Code {
+    /// The database was closed before the work could be done.
+    package static var closed: Self { Self("closed") }
+    /// Too much work is queued.
+    package static var queueFull: Self { Self("queue_full") }
+    /// A newer version of the library has written this file.
+    package static var newerSchema: Self { Self("newer_schema") }
+    /// A column has a different type than requested.
+    package static var mismatch: Self { Self("mismatch") }
+    /// A blocking call on the store's own thread.
+    package static var wrongThread: Self { Self("wrong_thread") }
+    /// A thread could not be started.
+    package static var thread: Self { Self("thread") }
+    /// A damaged file could not be moved aside.
+    package static var moveAside: Self { Self("move_aside") }
 
-        package static let busy = Code("SQLITE_BUSY")
-        package static let full = Code("SQLITE_FULL")
-        package static let corrupt = Code("SQLITE_CORRUPT")
-        package static let notADatabase = Code("SQLITE_NOTADB")
-        package static let readOnly = Code("SQLITE_READONLY")
-        package static let constraint = Code("SQLITE_CONSTRAINT")
-        package static let ioError = Code("SQLITE_IOERR")
-        package static let cannotOpen = Code("SQLITE_CANTOPEN")
-    }
-
-    package let code: Code
-    /// For people, in English.
-    package let message: String
-    /// SQLite's extended result, 0 for errors that are not SQLite's.
-    package let extendedResult: Int32
-
-    package init(_ code: Code, _ message: String, extendedResult: Int32 = 0) {
-        self.code = code
-        self.message = message
-        self.extendedResult = extendedResult
-    }
-
-    package var description: String { "\(message) (\(code.name))" }
-
-    /// The file itself is bad, not the disk below it nor the statement.
-    package var isDamage: Bool { code == .corrupt || code == .notADatabase }
+    package static var busy: Self { Self("SQLITE_BUSY") }
+    package static var full: Self { Self("SQLITE_FULL") }
+    package static var corrupt: Self { Self("SQLITE_CORRUPT") }
+    package static var notADatabase: Self { Self("SQLITE_NOTADB") }
+    package static var readOnly: Self { Self("SQLITE_READONLY") }
+    package static var constraint: Self { Self("SQLITE_CONSTRAINT") }
+    package static var ioError: Self { Self("SQLITE_IOERR") }
+    package static var cannotOpen: Self { Self("SQLITE_CANTOPEN") }
 }
 
 extension StoreError {
+    package init(_ code: Code, _ message: String, extendedResult: Int32?) {
+        self.init(code, message, facts: extendedResult)
+    }
+
+    /// SQLite's extended result; `nil` for errors that are not SQLite's.
+    package var extendedResult: Int32? { facts }
+
+    /// The file itself is bad, not the disk below it nor the statement.
+    package var isDamage: Bool { code == .corrupt || code == .notADatabase }
+
     /// `sql` is a text of ours: parameters are bound, never written into it.
     init(result: Int32, sql: String? = nil) {
         let text = String(cString: sqlite3_errstr(result))
         let place = sql.map { " in \"\($0.prefix(80))\"" } ?? ""
-        self.init(Code(StoreError.name(of: result)), text + place, extendedResult: result)
+        let name = StoreError.name(of: result)
+        self.init(Code(name), "\(text) (\(name))\(place)", extendedResult: result)
     }
 
     /// SQLite's name for the primary result within an extended one.

@@ -59,9 +59,9 @@ enum Status {
 
 extension HostError.Code {
     /// Kinds that only the C interface knows.
-    static let handle = HostError.Code("handle")
-    static let forked = HostError.Code("forked")
-    static let noMemory = HostError.Code("no_memory")
+    static var handle: Self { HostError.Code("handle") }
+    static var forked: Self { HostError.Code("forked") }
+    static var noMemory: Self { HostError.Code("no_memory") }
 }
 
 extension HostError {

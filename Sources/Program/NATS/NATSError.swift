@@ -1,45 +1,48 @@
+@_exported public import Errors
+
 /// Why something was refused, by this client or by a NATS server.
-package struct NATSError: Error, Sendable, Equatable, CustomStringConvertible {
-    package enum Code: String, Sendable {
-        /// An address, a credentials file or an option that cannot be used as it stands.
-        case invalidOption = "invalid_option"
-        /// A subject or a header that the protocol does not permit.
-        case invalidName = "invalid_name"
-        /// The server broke the protocol, or sent more than it may.
-        case protocolError = "protocol_error"
-        /// The server is too old, or lacks what is needed.
-        case unsupported = "unsupported"
-        /// The server does not accept the credentials.
-        case unauthorized = "unauthorized"
-        /// The credentials don't permit the subject.
-        case forbidden = "forbidden"
-        /// No connection to any server.
-        case disconnected = "disconnected"
-        /// The server stopped answering.
-        case unresponsive = "unresponsive"
-        /// The payload is larger than the server permits.
-        case tooLarge = "too_large"
-        /// Too much waits to be sent, or too many requests wait for answers.
-        case overloaded = "overloaded"
-        /// Nobody subscribes to the request's subject.
-        case noResponders = "no_responders"
-        /// No answer in time.
-        case timeout = "timeout"
-        /// A stream that is there already can't be used for what it is needed for.
-        case unsuitable = "unsuitable"
-        /// The server ended the connection and says why.
-        case refused = "refused"
+package typealias NATSError = CodedError<NATSErrorDomain>
+
+package enum NATSErrorDomain: ErrorDomain {
+    package typealias Facts = Int64
+}
+
+extension NATSError.Code {
+    /// An address, a credentials file or an option that cannot be used as it stands.
+    package static var invalidOption: Self { Self("invalid_option") }
+    /// A subject or header that the protocol doesn't permit.
+    package static var invalidName: Self { Self("invalid_name") }
+    /// The server violated the protocol or its limits.
+    package static var protocolError: Self { Self("protocol_error") }
+    /// The server is too old, or lacks what is needed.
+    package static var unsupported: Self { Self("unsupported") }
+    /// The server does not accept the credentials.
+    package static var unauthorized: Self { Self("unauthorized") }
+    /// The credentials don't permit the subject.
+    package static var forbidden: Self { Self("forbidden") }
+    /// No connection to any server.
+    package static var disconnected: Self { Self("disconnected") }
+    /// The server stopped answering.
+    package static var unresponsive: Self { Self("unresponsive") }
+    /// The payload is larger than the server permits.
+    package static var tooLarge: Self { Self("too_large") }
+    /// Too many bytes to send, or too many requests waiting for answers.
+    package static var overloaded: Self { Self("overloaded") }
+    /// The request's subject has no subscribers.
+    package static var noResponders: Self { Self("no_responders") }
+    /// No answer in time.
+    package static var timeout: Self { Self("timeout") }
+    /// An existing stream has an unsuitable configuration.
+    package static var unsuitable: Self { Self("unsuitable") }
+    /// The server ended the connection and says why.
+    package static var refused: Self { Self("refused") }
+}
+
+extension NATSError {
+    package init(_ code: Code, _ message: String, apiCode: Int64?) {
+        self.init(code, message, facts: apiCode)
     }
 
-    package let code: Code
-    /// For people, in English. Without credentials and payloads.
-    package let message: String
     /// JetStream's own number for it.
-    package let apiCode: Int64?
-
-    package init(_ code: Code, _ message: String, apiCode: Int64? = nil) {
-        (self.code, self.message, self.apiCode) = (code, message, apiCode)
-    }
-
-    package var description: String { message }
+    package var apiCode: Int64? { facts }
 }

@@ -1,30 +1,19 @@
+@_exported public import Errors
+
 /// The reason why a relay for others can't start, or can't apply a changed setting.
-package struct ServiceError: Error, Sendable, Equatable, CustomStringConvertible {
-    package struct Code: Sendable, Hashable {
-        package let name: String
+package typealias ServiceError = CodedError<ServiceErrorDomain>
 
-        package init(_ name: String) { self.name = name }
+package enum ServiceErrorDomain: ErrorDomain {}
 
-        /// An option; the message names it.
-        package static let invalidOption = Code("invalid_option")
-        /// A file that cannot be read.
-        package static let unreadableFile = Code("unreadable_file")
-        /// A file with a line that is not what it should be; the message names the line.
-        package static let invalidFile = Code("invalid_file")
-        /// The address, the certificate, the state directory or the database.
-        package static let notStarted = Code("not_started")
-        /// Another process has the state directory.
-        package static let busy = Code("busy")
-    }
-
-    package let code: Code
-    /// For people, in English: what is wrong and what to do.
-    package let message: String
-
-    package init(_ code: Code, _ message: String) {
-        self.code = code
-        self.message = message
-    }
-
-    package var description: String { message }
+extension ServiceError.Code {
+    /// An option; the message names it.
+    package static var invalidOption: Self { Self("invalid_option") }
+    /// A file that cannot be read.
+    package static var unreadableFile: Self { Self("unreadable_file") }
+    /// A file with an invalid line; the message names the line.
+    package static var invalidFile: Self { Self("invalid_file") }
+    /// The address, the certificate, the state directory or the database.
+    package static var notStarted: Self { Self("not_started") }
+    /// Another process has the state directory.
+    package static var busy: Self { Self("busy") }
 }

@@ -5,13 +5,19 @@ import Store
 import Wire
 
 extension HostError {
-    static let noAlerts = HostError(.unsupported, "the device was opened with \"alerts\":\"none\"")
-    static let notStarted = HostError(
-        .offline, "the device has not been started; call bw_device_start() first")
-    package static let noHostPresenter = HostError(.unsupported, "the device was not opened with \"alerts\":\"host\"")
-    static let noSuchAlert = HostError(.notFound, "no such alert was shown, or it was already answered")
-    static let idAndThread = HostError(
-        .invalid, "pass an id or a thread, or neither for all", detail: ["field": "thread"])
+    static var noAlerts: Self { HostError(.unsupported, "the device was opened with \"alerts\":\"none\"") }
+    static var notStarted: Self {
+        HostError(
+            .offline, "the device has not been started; call bw_device_start() first")
+    }
+    package static var noHostPresenter: Self {
+        HostError(.unsupported, "the device was not opened with \"alerts\":\"host\"")
+    }
+    static var noSuchAlert: Self { HostError(.notFound, "no such alert was shown, or it was already answered") }
+    static var idAndThread: Self {
+        HostError(
+            .invalid, "pass an id or a thread, or neither for all", detail: ["field": "thread"])
+    }
 
     static func refused(_ authorization: Authorization, _ now: EpochMilliseconds) -> HostError {
         HostError(

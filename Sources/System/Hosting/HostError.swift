@@ -1,45 +1,43 @@
 package import JSON
+@_exported public import Errors
 
 /// The reason why a host's request failed.
-package struct HostError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The kind, which the C interface turns into a status of the same name.
-    package struct Code: Sendable, Hashable {
-        package let name: String
+package typealias HostError = CodedError<HostErrorDomain>
 
-        package init(_ name: String) { self.name = name }
+package enum HostErrorDomain: ErrorDomain {
+    package typealias Facts = JSONObject
+}
 
-        package static let invalid = Code("invalid")
-        package static let busy = Code("busy")
-        package static let offline = Code("offline")
-        package static let timeout = Code("timeout")
-        package static let remote = Code("remote")
-        package static let undecodable = Code("protocol")
-        package static let denied = Code("denied")
-        package static let unsupported = Code("unsupported")
-        package static let store = Code("store")
-        package static let closed = Code("closed")
-        package static let io = Code("io")
-        package static let network = Code("network")
-        package static let pairing = Code("pairing")
-        package static let notFound = Code("not_found")
-        package static let limit = Code("limit")
+extension HostError.Code {
+    package static var invalid: Self { Self("invalid") }
+    package static var busy: Self { Self("busy") }
+    package static var offline: Self { Self("offline") }
+    package static var timeout: Self { Self("timeout") }
+    package static var remote: Self { Self("remote") }
+    package static var undecodable: Self { Self("protocol") }
+    package static var denied: Self { Self("denied") }
+    package static var unsupported: Self { Self("unsupported") }
+    package static var store: Self { Self("store") }
+    package static var closed: Self { Self("closed") }
+    package static var io: Self { Self("io") }
+    package static var network: Self { Self("network") }
+    package static var pairing: Self { Self("pairing") }
+    package static var notFound: Self { Self("not_found") }
+    package static var limit: Self { Self("limit") }
+}
+
+extension HostError {
+    package init(_ code: Code, _ message: String, detail: JSONObject) {
+        self.init(code, message, facts: detail.isEmpty ? nil : detail)
     }
 
-    package let code: Code
-    /// An English message for people: what is wrong and what to do.
-    package let message: String
     /// Further facts: `field`, `reason`, `path`, the peer's `code`.
-    package let detail: JSONObject
+    package var detail: JSONObject { facts ?? [:] }
 
-    package init(_ code: Code, _ message: String, detail: JSONObject = [:]) {
-        self.code = code
-        self.message = message
-        self.detail = detail
+    package static var closed: HostError { HostError(.closed, "the handle was closed while the call waited") }
+
+    package static var invalidPushService: HostError {
+        HostError(
+            .invalid, "service must have 1 to 64 letters, digits and . _ -", detail: ["field": "service"])
     }
-
-    package static let closed = HostError(.closed, "the handle was closed while the call waited")
-    package static let invalidPushService = HostError(
-        .invalid, "service must have 1 to 64 letters, digits and . _ -", detail: ["field": "service"])
-
-    package var description: String { message }
 }

@@ -382,14 +382,13 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
         }
     }
 
-    func perform(_ call: HostCall, for session: StoredFeed.Session, then: @escaping Then) {
-        guard let role, case .holder(let kind, _) = role.current else { return then(.failure(.moved)) }
-        let decoded: Kind.Call
-        do throws(HostError) { decoded = try Kind.Call(call) } catch { return then(.failure(error)) }
-        role.perform(decoded, as: call.identity, on: kind, for: session, then)
+    func decode(_ call: HostCall, for session: StoredFeed.Session) throws(HostError) -> GuestCall {
+        let decoded = try Kind.Call(call)
+        return GuestCall(readsStored: decoded.readsStored) { [weak self] then in
+            guard let role = self?.role, case .holder(let kind, _) = role.current else { return then(.failure(.moved)) }
+            role.perform(decoded, as: call.identity, on: kind, for: session, then)
+        }
     }
-
-    func reads(_ call: HostCall) -> Bool { (try? Kind.Call(call))?.readsStored ?? false }
 
     func closed(_ hello: GuestHello?, _ error: HostError) { role?.channel.guestClosed(hello, error) }
 
@@ -466,7 +465,9 @@ final class HandleKeeper<Kind: SharableRole>: GuestService {
 
 extension HostError {
     /// Nobody has the state directory, and it can't be taken.
-    static let noHolder = HostError(
-        .offline, "the program that held the connection has ended, and no other has taken over",
-        detail: ["reason": "holder_ended"])
+    static var noHolder: Self {
+        HostError(
+            .offline, "the program that held the connection has ended, and no other has taken over",
+            detail: ["reason": "holder_ended"])
+    }
 }

@@ -142,9 +142,9 @@ package struct PeerMoves: Sendable, Equatable {
 
 extension SealError.Code {
     /// A move to a key that another peer has or moves to, or a second one at the same time.
-    package static let conflictingMove = SealError.Code("conflicting_move")
+    package static var conflictingMove: Self { SealError.Code("conflicting_move") }
     /// A statement whose timestamp is more than a day ahead.
-    package static let early = SealError.Code("early")
+    package static var early: Self { SealError.Code("early") }
     /// More statements than a move needs.
-    package static let tooManyStatements = SealError.Code("too_many_statements")
+    package static var tooManyStatements: Self { SealError.Code("too_many_statements") }
 }

@@ -1,31 +1,21 @@
-/// The reason why a Noise handshake or transport message is refused. It never repeats what came, nor a key.
-package struct NoiseError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The kind of error; more may be added.
-    package struct Code: Sendable, Hashable {
-        package let name: String
+@_exported public import Errors
 
-        package init(_ name: String) { self.name = name }
+/// The reason why a Noise handshake or transport message is refused. Never repeats the peer's bytes or a key.
+package typealias NoiseError = CodedError<NoiseErrorDomain>
 
-        /// A public key that is not 32 bytes, not canonical, or of low order.
-        package static let invalidPoint = Code("invalid_point")
-        /// A message with another length than its pattern has.
-        package static let malformed = Code("malformed")
-        /// A message that this pair of peers, with this preshared key and prologue, did not make.
-        package static let forged = Code("forged")
-        /// A nonce that Noise reserves.
-        package static let exhausted = Code("exhausted")
-    }
+package enum NoiseErrorDomain: ErrorDomain {}
 
-    package let code: Code
-    /// For people, in English.
-    package let message: String
+extension NoiseError.Code {
+    /// A public key that is not 32 bytes, not canonical, or of low order.
+    package static var invalidPoint: Self { Self("invalid_point") }
+    /// A message with another length than its pattern has.
+    package static var malformed: Self { Self("malformed") }
+    /// A message made with other keys, another preshared key or another prologue, or modified on the way.
+    package static var forged: Self { Self("forged") }
+    /// A nonce that Noise reserves.
+    package static var exhausted: Self { Self("exhausted") }
+}
 
-    init(_ code: Code, _ message: String) {
-        self.code = code
-        self.message = message
-    }
-
-    package var description: String { message }
-
-    static let forged = NoiseError(.forged, "the message was modified, or was made with other keys")
+extension NoiseError {
+    static var forged: NoiseError { NoiseError(.forged, "the message was modified, or was made with other keys") }
 }

@@ -114,7 +114,7 @@ package final class RelayService {
                 host: address.host, port: address.port, options: options, handler: self)
         } catch {
             relay.stop()
-            throw RelayError(RelayError.Code(error.code.name), error.message, cause: error)
+            throw RelayError(RelayError.Code(error.code.name), error.message)
         }
     }
 

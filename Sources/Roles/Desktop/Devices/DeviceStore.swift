@@ -233,8 +233,10 @@ extension DeviceStore {
 }
 
 extension HostError {
-    static let noSuchDevice = HostError(.notFound, "no such device is paired")
+    static var noSuchDevice: Self { HostError(.notFound, "no such device is paired") }
 
-    fileprivate static let noSuchSkill = HostError(
-        .notFound, "no such skill; see bw_desktop_permissions()", detail: ["field": "skill"])
+    fileprivate static var noSuchSkill: Self {
+        HostError(
+            .notFound, "no such skill; see bw_desktop_permissions()", detail: ["field": "skill"])
+    }
 }

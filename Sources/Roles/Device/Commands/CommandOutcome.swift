@@ -60,8 +60,11 @@ extension CommandOutcome.Refusal {
 }
 
 extension HostError {
-    static let noSkill = HostError(
-        .unsupported, "this desktop does not support this command; the library asks again after the next connection")
+    static var noSkill: Self {
+        HostError(
+            .unsupported, "this desktop does not support this command; the library asks again after the next connection"
+        )
+    }
 
     init(_ error: CommandError) {
         var detail: JSONObject = [:]

@@ -264,6 +264,6 @@ final class DesktopBook {
 
 extension HostError {
     /// For what was under way with its old key.
-    static let movedDesktop = HostError(.offline, "the desktop has moved to a new key; try again")
-    static let noSuchDesktop = HostError(.notFound, "no such paired desktop; see bw_pairing_list()")
+    static var movedDesktop: Self { HostError(.offline, "the desktop has moved to a new key; try again") }
+    static var noSuchDesktop: Self { HostError(.notFound, "no such paired desktop; see bw_pairing_list()") }
 }

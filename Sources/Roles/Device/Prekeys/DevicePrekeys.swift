@@ -179,6 +179,8 @@ final class DevicePrekeys {
 }
 
 extension SealError {
-    fileprivate static let unknownPrekey = SealError(
-        .init("unknown_prekey"), "it is sealed to a prekey that this device does not have")
+    fileprivate static var unknownPrekey: Self {
+        SealError(
+            .init("unknown_prekey"), "it is sealed to a prekey that this device does not have")
+    }
 }

@@ -34,8 +34,10 @@ extension SharedRole<Device> {
 }
 
 extension HostError {
-    fileprivate static let notHolder = HostError(
-        .busy, "another program holds the shared device and shows its alerts", detail: ["reason": "guest"])
+    fileprivate static var notHolder: Self {
+        HostError(
+            .busy, "another program holds the shared device and shows its alerts", detail: ["reason": "guest"])
+    }
 }
 
 extension Device {

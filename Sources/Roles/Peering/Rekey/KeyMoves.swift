@@ -439,7 +439,7 @@ package final class KeyMoves {
 
 extension SealError.Code {
     /// A move that was announced, and that no user has approved.
-    package static let unapprovedMove = SealError.Code("unapproved_move")
+    package static var unapprovedMove: Self { SealError.Code("unapproved_move") }
     /// A move that was announced while no more keys can be refused.
-    static let tooManyRevoked = SealError.Code("too_many_revoked")
+    static var tooManyRevoked: Self { SealError.Code("too_many_revoked") }
 }

@@ -37,10 +37,14 @@ package enum RevocationRequest {
 }
 
 extension HostError {
-    package static let tooManyRevoked = HostError(
-        .limit, "\(RevokedKeys.limit) keys are already revoked; readmit some that are no longer a risk")
-    package static let notRevoked = HostError(.notFound, "no such key is revoked")
+    package static var tooManyRevoked: Self {
+        HostError(
+            .limit, "\(RevokedKeys.limit) keys are already revoked; readmit some that are no longer a risk")
+    }
+    package static var notRevoked: Self { HostError(.notFound, "no such key is revoked") }
     /// A pairing code of a revoked key.
-    package static let revokedKey = HostError(
-        .denied, "this key was revoked; the other side needs a new one", detail: ["reason": "revoked"])
+    package static var revokedKey: Self {
+        HostError(
+            .denied, "this key was revoked; the other side needs a new one", detail: ["reason": "revoked"])
+    }
 }

@@ -132,7 +132,7 @@ package struct RelayOption {
             do throws(TransportError) {
                 origins.append(try WebSocketURL(text).origin)
             } catch {
-                throw RelayError(.invalidOption, "relay options: \"\(key)\": \(error.message)", cause: error)
+                throw RelayError(.invalidOption, "relay options: \"\(key)\": \(error.message)")
             }
         }
         return origins

@@ -69,7 +69,7 @@ package final class Relay {
         hooks: RelayHooks = RelayHooks(), log: @escaping RelayLog = { _, _ in }
     ) throws(RelayError) -> Relay {
         do throws(IdentityError) { try Identity.start() } catch {
-            throw RelayError(RelayError.Code(error.code.name), error.message, cause: error)
+            throw RelayError(RelayError.Code(error.code.name), error.message)
         }
         let relay = Relay(options, memory ?? RelayMemory(options), hooks, log: log)
         do throws(RelayError) {
@@ -127,7 +127,7 @@ package final class Relay {
                 healthListener = try HTTPListener(host: health.host, port: health.port, handler: self)
             }
         } catch {
-            throw RelayError(RelayError.Code(error.code.name), error.message, cause: error)
+            throw RelayError(RelayError.Code(error.code.name), error.message)
         }
         ownOrigins = OwnOrigins(options, port: port, alsoDialledAs: alsoDialledAs)
         let timer = LoopTimer { [weak self] in self?.tick() }
@@ -153,7 +153,7 @@ package final class Relay {
     /// Another certificate for the connections to come; on an error the one before stays.
     package func renew(_ tls: TLSServerOptions) throws(RelayError) {
         do throws(TransportError) { try listener?.renew(tls) } catch {
-            throw RelayError(RelayError.Code(error.code.name), error.message, cause: error)
+            throw RelayError(RelayError.Code(error.code.name), error.message)
         }
     }
 

@@ -35,7 +35,7 @@ package final class RelayRole: Role {
 
     private static func startLoop() throws(RelayError) {
         do throws(TransportError) { try EventLoop.start() } catch {
-            throw RelayError(RelayError.Code(error.code.name), error.message, cause: error)
+            throw RelayError(RelayError.Code(error.code.name), error.message)
         }
     }
 

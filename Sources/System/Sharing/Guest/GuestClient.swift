@@ -173,7 +173,9 @@ package final class GuestClient {
 
 extension HostError {
     /// What a call comes to whose holder has ended, and that must not be carried out twice.
-    package static let holderLost = HostError(
-        .offline, "the program that held the connection ended during the call; the call may have been executed",
-        detail: ["reason": "holder_ended"])
+    package static var holderLost: Self {
+        HostError(
+            .offline, "the program that held the connection ended during the call; the call may have been executed",
+            detail: ["reason": "holder_ended"])
+    }
 }

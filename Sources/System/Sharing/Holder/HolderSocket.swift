@@ -13,12 +13,18 @@ package protocol GuestService: AnyObject {
     func admit(
         _ hello: GuestHello, _ session: StoredFeed.Session,
         then: @escaping @Sendable @EventLoop (Result<JSONObject, HostError>) -> Void)
-    func perform(_ call: HostCall, for session: StoredFeed.Session, then: @escaping Then)
-    /// Whether the call only reads what is stored: its answer may be long, and needs nobody else.
-    func reads(_ call: HostCall) -> Bool
+    /// Checks a call, without executing it.
+    func decode(_ call: HostCall, for session: StoredFeed.Session) throws(HostError) -> GuestCall
     func ended(_ session: StoredFeed.Session)
     /// A guest's connection was closed, because of what it did or did not do.
     func closed(_ hello: GuestHello?, _ error: HostError)
+}
+
+/// A guest's call, decoded and checked.
+package struct GuestCall {
+    /// The call only reads the store: its answer may be long, and depends on no other program.
+    let readsStored: Bool
+    let perform: @EventLoop (@escaping Then) -> Void
 }
 
 /// The holder's side of the socket: accepts guests, and passes on what they ask for.
@@ -269,6 +275,12 @@ package final class HolderSocket {
     ) throws(HostError) {
         try session.requireAdmitted()
         guard drained == nil, let service else { return session.answer(number, .failure(.moved)) }
+        let decoded: GuestCall
+        do throws(HostError) {
+            decoded = try service.decode(call, for: session.number)
+        } catch {
+            return session.answer(number, .failure(error))
+        }
         guard session.calls < GuestSession.callLimit else {
             let error = HostError(.limit, "\(GuestSession.callLimit) calls are in progress; wait for some to finish")
             return session.answer(number, .failure(error))
@@ -279,13 +291,14 @@ package final class HolderSocket {
             return session.answer(number, .failure(error))
         }
         session.calls += 1
-        guard service.reads(call) else { return begin(number, call, bytes, for: session) }
-        turns.add({ [weak self] in self?.begin(number, call, bytes, for: session, isTurn: true) }, of: session.number)
+        guard decoded.readsStored else { return begin(number, decoded, bytes, for: session) }
+        turns.add(
+            { [weak self] in self?.begin(number, decoded, bytes, for: session, isTurn: true) }, of: session.number)
         beginReads()
     }
 
     private func begin(
-        _ number: UInt64, _ call: HostCall, _ bytes: Int, for session: GuestSession, isTurn: Bool = false
+        _ number: UInt64, _ call: GuestCall, _ bytes: Int, for session: GuestSession, isTurn: Bool = false
     ) {
         let then: Then = { result in
             EventLoop.post { [weak self] in
@@ -297,8 +310,8 @@ package final class HolderSocket {
                 checkDrain()
             }
         }
-        guard drained == nil, let service else { return then(.failure(.moved)) }
-        service.perform(call, for: session.number, then: then)
+        guard drained == nil else { return then(.failure(.moved)) }
+        call.perform(then)
     }
 
     private func end(_ number: StoredFeed.Session) {
@@ -365,9 +378,11 @@ extension GuestLimits.Reason {
 }
 
 extension HostError {
-    static let tooManyGuests = HostError(
-        .limit, "\(GuestLimits.guests) programs share the state directory, which is the limit; close one",
-        detail: ["reason": "too_many_programs", "limit": .integer(Int64(GuestLimits.guests))])
+    static var tooManyGuests: Self {
+        HostError(
+            .limit, "\(GuestLimits.guests) programs share the state directory, which is the limit; close one",
+            detail: ["reason": "too_many_programs", "limit": .integer(Int64(GuestLimits.guests))])
+    }
     /// The holder is ending; its successor is to be asked.
-    static let moved = HostError(Code("moved"), "the program that holds the state directory is closing it")
+    static var moved: Self { HostError(Code("moved"), "the program that holds the state directory is closing it") }
 }
