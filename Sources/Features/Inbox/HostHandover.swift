@@ -43,22 +43,6 @@ package struct HostHandover {
         return stored
     }
 
-    /// Pushes that wait for the host, in order of arrival.
-    ///
-    /// - Parameters:
-    ///   - limit: the most to return.
-    ///   - arrival: only those after it; 0 for all.
-    package func waitingForHost(limit: Int, after arrival: Int64) throws(StoreError) -> [Inbox.Entry] {
-        try connection.query(
-            """
-            SELECT \(Inbox.columns) FROM inbox
-            WHERE arrival > max(?, (SELECT handed FROM push_count WHERE peer = 0)) AND arrival > 0 ORDER BY arrival LIMIT ?
-            """, [.integer(arrival), .integer(limit)], Inbox.entry)
-    }
-
-    /// The number of pushes that wait for the host.
-    package func waitingForHost() throws(StoreError) -> Int64 { try watermarks().waiting }
-
     /// Called before callbacks can see pushes through this arrival. Never goes back.
     package func offer(through arrival: Int64) throws(StoreError) {
         try connection.execute(

@@ -30,8 +30,14 @@ struct InboxFeed: FeedTable {
     func take(
         _ application: String, limit: Int, _ size: inout FeedBatch.Size, _ connection: Connection
     ) throws(StoreError) -> [WaitingEvent] {
-        try InboxPrograms(connection).take(application, limit: limit) { size.fits($0.event()) }
-            .map { $0.event() }
+        var events: [WaitingEvent] = []
+        _ = try InboxPrograms(connection).take(application, limit: limit) { entry in
+            let event = entry.event()
+            guard size.fits(event) else { return false }
+            events.append(event)
+            return true
+        }
+        return events
     }
 
     func takeDropped(_ application: String, _ connection: Connection) throws(StoreError) -> Int64 {

@@ -35,7 +35,7 @@ import Wire
             for note in [first, second] { _ = try inbox.receive(note, from: "d") }
             ids.append(replacedIDs(try inbox.handOver(limit: 9)))
             for note in [third, fourth] { _ = try inbox.receive(note, from: "d") }
-            ids.append(replacedIDs(try inbox.handover.waitingForHost(limit: 9, after: 0)))
+            ids.append(replacedIDs(try inbox.waiting(limit: 9)))
             return ids
         }
         #expect(ids[0].isEmpty, "the host has seen nothing before n2")
@@ -65,7 +65,7 @@ import Wire
             _ = try inbox.handOver(limit: 9)
             _ = try inbox.receive(waiting, from: "d")
             let aged = try inbox.prune(now: Inbox.lifetime + 1)
-            return [Int64(aged), try inbox.handover.waitingForHost()]
+            return [Int64(aged), try inbox.handover.watermarks().waiting]
         }
         #expect(left == [1, 1])
     }

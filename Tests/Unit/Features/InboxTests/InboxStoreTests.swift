@@ -122,7 +122,7 @@ import Wire
                     HistoryRow(id: NotificationID(id), title: "T", createdAt: 1), from: "d", receivedAt: 9)
             }
         }
-        #expect(try run { inbox throws(StoreError) in try inbox.handover.waitingForHost() } == 0)
+        #expect(try run { inbox throws(StoreError) in try inbox.handover.watermarks().waiting } == 0)
         for id in ["n1", "n2", "n3", "n4", "n5"] { try push(NotificationID(id)) }
         for id in ["n1", "n5"] {
             let again = try run { inbox throws(StoreError) in
@@ -132,7 +132,7 @@ import Wire
             #expect(again == .duplicate)
         }
         let handed = try run { inbox throws(StoreError) in
-            try inbox.handover.waitingForHost(limit: 9, after: 0).map(\.notification.id.text)
+            try inbox.waiting(limit: 9).map(\.notification.id.text)
         }
         #expect(handed == ["n1", "n2", "n3", "n4", "n5"])
         #expect(try run { inbox throws(StoreError) in try inbox.counts.unread() } == 5)
@@ -147,7 +147,7 @@ import Wire
         #expect(try run { inbox throws(StoreError) in try inbox.counts.unread() } == 0)
         let left = try run { inbox throws(StoreError) in
             let entries = try inbox.handOver(limit: 9)
-            return (entries.map(\.notification.id.text), try inbox.handover.waitingForHost())
+            return (entries.map(\.notification.id.text), try inbox.handover.watermarks().waiting)
         }
         #expect(left.0 == ["a", "b"] && left.1 == 0)
         #expect(try run { inbox throws(StoreError) in try inbox.newestRow() } == 0)
@@ -226,7 +226,7 @@ import Wire
             }
             #expect(pushed.count == expected)
         }
-        let entries = try run { inbox throws(StoreError) in try inbox.handover.waitingForHost(limit: 9, after: 0) }
+        let entries = try run { inbox throws(StoreError) in try inbox.waiting(limit: 9) }
         #expect(entries.map(\.notification.id) == ["seen", "n1", "n3"])
         #expect(entries.map(\.notification.late) == [false, true, true])
         #expect(Set(try ids([:])) == ["seen", "n1", "n2", "n3", "old"])

@@ -84,7 +84,7 @@ import Wire
         try insert(database, "a", "b", "c", "d")
         func take(_ limit: Int, after arrival: Int64) throws -> [Inbox.Entry] {
             try database.run { connection throws(StoreError) in
-                try Inbox(connection).handover.waitingForHost(limit: limit, after: arrival)
+                try Inbox(connection).waiting(limit: limit, after: arrival)
             }
         }
         let first = try take(2, after: 0)
@@ -102,7 +102,8 @@ import Wire
         #expect(again.map(\.notification.id) == ["b", "c", "d"])
         #expect(again.map { $0.arrival <= marks.offered } == [true, false, false])
         #expect(
-            try database.run { connection throws(StoreError) in try Inbox(connection).handover.waitingForHost() } == 3)
+            try database.run { connection throws(StoreError) in try Inbox(connection).handover.watermarks().waiting }
+                == 3)
     }
 
     @Test("unread counts over all desktops; marking says how many it changed")
@@ -194,7 +195,7 @@ import Wire
             // New here: kept, but no push, and not handed over.
             #expect(try inbox.history.merge(HistoryRow(id: "b", title: "Old"), from: "d", receivedAt: 3) != .duplicate)
             #expect(try inbox.latestPush()?.notification.id == "a")
-            #expect(try inbox.handover.waitingForHost(limit: 9, after: 0).map(\.notification.id) == ["a"])
+            #expect(try inbox.waiting(limit: 9).map(\.notification.id) == ["a"])
             #expect(try inbox.counts.unread() == 1)
         }
     }

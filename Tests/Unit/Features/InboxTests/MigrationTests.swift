@@ -87,7 +87,7 @@ import Wire
     @Test("what waits comes in the order in which it came; what was being handed over says so")
     func waiting() throws {
         let (marks, waiting) = try run { inbox throws(StoreError) in
-            (try inbox.handover.watermarks(), try inbox.handover.waitingForHost(limit: 50, after: 0))
+            (try inbox.handover.watermarks(), try inbox.waiting(limit: 50))
         }
         #expect(
             waiting.map(\.notification.id.text) == ["p5", "p6", "h3", "a", "q1", "u1", "u2", "new", "n1"])
@@ -119,7 +119,7 @@ import Wire
     @Test("changes under way go on: one is put back, one is carried out, one is found by its request")
     func changes() throws {
         let (queued, hidden) = try run { inbox throws(StoreError) in
-            (try inbox.changes.change("request-1"), try inbox.handover.waitingForHost(limit: 9, after: 0).count)
+            (try inbox.changes.change("request-1"), try inbox.waiting(limit: 9).count)
         }
         #expect(queued?.number == 2 && queued?.desktop == Self.one && hidden == 9)
         let unread = try run { inbox throws(StoreError) in

@@ -52,7 +52,7 @@ import Wire
         #expect(outcome.unread == 4)
         #expect(outcome.waiting.after == 0 && outcome.waiting.last == 4 && outcome.waiting.offered == 4)
         #expect(
-            try read { inbox throws(StoreError) in try inbox.handover.waitingForHost(limit: 9, after: 0) }
+            try read { inbox throws(StoreError) in try inbox.waiting(limit: 9) }
                 == outcome.waiting.pushes.map(\.entry))
         let (last, window, marks) = try database.run { connection throws(StoreError) in
             (

@@ -96,7 +96,8 @@ import Testing
             """)
         let (marks, waiting) = try database.run { (connection) throws(StoreError) in
             let handover = HostHandover(connection)
-            return (try handover.watermarks(), try handover.waitingForHost(limit: 9, after: 0))
+            let marks = try handover.watermarks()
+            return (marks, try Inbox(connection).pushes(after: marks.handed, limit: 9))
         }
         #expect(waiting.map(\.notification.title) == ["p7"] && marks.waiting == 1)
         #expect(marks.offered == marks.last && waiting.first?.arrival == marks.last)

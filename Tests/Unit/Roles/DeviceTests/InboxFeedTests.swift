@@ -84,22 +84,27 @@ import Wire
         try finish("a")
         #expect(try ids("a").isEmpty && ids("b") == ["4", "5"])
         #expect(try rows() == 5)
-        #expect(try work { (connection) throws(StoreError) in try Inbox(connection).handover.waitingForHost() } == 0)
+        #expect(
+            try work { (connection) throws(StoreError) in try Inbox(connection).handover.watermarks().waiting } == 0)
     }
 
     @Test("what waited before there was a program is for the first one, or for one that doesn't share the device")
     func firstProgram() throws {
         try store(["1", "2"])
-        #expect(try work { (connection) throws(StoreError) in try Inbox(connection).handover.waitingForHost() } == 2)
+        #expect(
+            try work { (connection) throws(StoreError) in try Inbox(connection).handover.watermarks().waiting } == 2)
         try register("a")
         try register("b")
         #expect(try ids("a") == ["1", "2"] && ids("b").isEmpty)
-        #expect(try work { (connection) throws(StoreError) in try Inbox(connection).handover.waitingForHost() } == 0)
+        #expect(
+            try work { (connection) throws(StoreError) in try Inbox(connection).handover.watermarks().waiting } == 0)
         // A program that has the device to itself: what comes is for it, and the others get it when they are back.
         try store(["3"], isShared: false)
-        #expect(try work { (connection) throws(StoreError) in try Inbox(connection).handover.waitingForHost() } == 1)
+        #expect(
+            try work { (connection) throws(StoreError) in try Inbox(connection).handover.watermarks().waiting } == 1)
         try work { (connection) throws(StoreError) in try InboxPrograms(connection).adopt() }
-        #expect(try work { (connection) throws(StoreError) in try Inbox(connection).handover.waitingForHost() } == 0)
+        #expect(
+            try work { (connection) throws(StoreError) in try Inbox(connection).handover.watermarks().waiting } == 0)
         #expect(try ids("a") == ["1", "2", "3"] && ids("b") == ["3"])
     }
 
@@ -163,7 +168,8 @@ import Wire
         }
         #expect(outcome.taken.map(\.verdict) == [.stored, .stored])
         #expect(try take("a").map { $0.event.data["title"] } == ["Genuine"])
-        #expect(try work { (connection) throws(StoreError) in try Inbox(connection).handover.waitingForHost() } == 0)
+        #expect(
+            try work { (connection) throws(StoreError) in try Inbox(connection).handover.watermarks().waiting } == 0)
         #expect(try counts() == (1, 1))
     }
 
