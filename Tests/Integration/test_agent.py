@@ -238,3 +238,33 @@ def test_it_asks_once(start: Start, relay: str, tmp_path: Path, answer: str) -> 
         assert len(house.server.titles) == 1
     assert agent.end() == 0
     house.close()
+
+
+def test_the_permission_can_be_changed_after_the_answer(house: House) -> None:
+    agent = house.agent()
+
+    def settings(*words: str) -> list[str]:
+        run = house.run("settings", "--device", *words)
+        assert run.wait() == 0, run.err.all
+        return [line for line in run.out.all if line.startswith("alerts=")]
+
+    assert settings() == ["alerts=allowed"]
+    assert settings("alerts=denied") == ["alerts=denied"]
+    house.push("Hidden")
+    assert settings("alerts=allowed", "burstLimit=0") == ["alerts=allowed"]
+    house.push("Seen")
+    house.shows("Seen")
+    assert "Hidden" not in house.server.titles()
+    refused = house.run("settings", "--device", "alerts=perhaps")
+    assert refused.wait() == 2 and "allowed, denied, ask" in "".join(refused.err.all)
+    # The next agent says how to change it.
+    assert settings("alerts=denied") == ["alerts=denied"]
+    assert agent.end() == 0
+    again = house.agent()
+    again.error_line("alerts are not allowed; to allow them, run: bellwire settings --device alerts=allowed", 30)
+    assert again.end() == 0
+    allowing = house.run("agent", "--allow", "--late", "each")
+    house.push("Allowed")
+    house.shows("Allowed")
+    assert settings() == ["alerts=allowed"]
+    assert allowing.end() == 0 and allowing.err.all == []

@@ -5,8 +5,9 @@ extension Command {
         about: [
             """
             Connects to the paired desktops, and shows pushes and due reminders as notifications of the desktop \
-            environment. The first time, it shows a notification that asks for your permission. Ctrl-C stops it. To \
-            have it run whenever you are logged in: systemctl --user enable --now bellwire-agent.
+            environment. The first time, it shows a notification that asks for your permission; --allow gives it \
+            without the question, also after you answered "Don't allow". Ctrl-C stops it. To have it run whenever you \
+            are logged in: systemctl --user enable --now bellwire-agent.
             """,
             """
             Other programs use this device at the same time, through the agent, which takes no push away from them. If \
@@ -14,9 +15,15 @@ extension Command {
             """,
         ],
         operands: [],
-        ownOptions: [agentLate] + DeviceSession.options,
-        examples: [Example(line: "bellwire agent", says: "Shows alerts until Ctrl-C.")],
+        ownOptions: [agentAllow, agentLate] + DeviceSession.options,
+        examples: [
+            Example(line: "bellwire agent", says: "Shows alerts until Ctrl-C."),
+            Example(line: "bellwire agent --allow", says: "The same, without a question."),
+        ],
         run: { arguments throws(Failure) in try AgentRun(arguments).run() })
+
+    static let agentAllow = Option(
+        "allow", "Lets this device show alerts, without asking. Remembered; see alerts in bellwire settings --device.")
 
     static let agentLate = Option(
         "late", .required("WHICH"),

@@ -10,12 +10,14 @@ final class AgentRun {
 
     private let handle: Handle
     private let lock: ProgramLock?
+    private let allows: Bool
     /// When to ask for permission; `nil` = not at the moment.
     private var asksAt: Int64? = Clock.now
     /// The person has answered, or is being asked.
     private var hasAsked = false
 
     init(_ arguments: Arguments) throws(Failure) {
+        allows = arguments.has(Command.agentAllow)
         let directory = arguments.text(.deviceStateDirectory) ?? AgentRun.standardDirectory
         if directory == ":memory:" { throw Failure(.usage, "an agent needs a directory; :memory: has no pairings") }
         let options: JSONValue = [
@@ -50,6 +52,11 @@ final class AgentRun {
         try handle.subscribe("connection.changed") { [unowned self] _, _ in
             if asksAt == nil, !hasAsked { asksAt = Clock.now }
         }
+        if allows {
+            try AlertPermission.allowed.set(handle)
+            asksAt = nil
+            hasAsked = true
+        }
         try handle.start()
         while true {
             switch try handle.wait(
@@ -73,7 +80,12 @@ final class AgentRun {
         } then: { [unowned self] result in
             guard case .failure(let failure) = result else { return }
             switch failure.error?["status"]?.string {
-            case "BW_E_DENIED", "BW_E_UNSUPPORTED": Output.notice(failure.message)
+            case "BW_E_DENIED":
+                Output.notice("alerts are not allowed; to allow them, run: bellwire settings --device alerts=allowed")
+            case "BW_E_UNSUPPORTED":
+                Output.notice(
+                    "the notification server can't ask you for permission; to allow alerts, run: "
+                        + "bellwire settings --device alerts=allowed")
             case "BW_E_OFFLINE":
                 // Another program has become the holder meanwhile.
                 hasAsked = false

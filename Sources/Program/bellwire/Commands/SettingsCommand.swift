@@ -16,9 +16,11 @@ extension Command {
             number.
             """,
             """
-            With --device it shows or changes this device's own alert settings, which no desktop sees: enabled, \
-            quietHoursEnabled, quietHoursStart, quietHoursEnd, soundEnabled, showPreview, burstLimit (how many pushes \
-            of one source may show an alert within a second; 0 = no limit), sources.NAME and categories.NAME.
+            With --device it shows or changes this device's own alert settings, which no desktop sees: alerts \
+            (allowed or denied: your permission, also after you have answered the agent's question; ask = the agent \
+            asks again), enabled, quietHoursEnabled, quietHoursStart, quietHoursEnd, soundEnabled, showPreview, \
+            burstLimit (how many pushes of one source may show an alert within a second; 0 = no limit), sources.NAME \
+            and categories.NAME.
             """,
         ],
         operands: [Operand(name: "KEY=VALUE", help: "A setting and its new value.", repeats: true)],
@@ -28,6 +30,9 @@ extension Command {
             Example(
                 line: "bellwire settings soundEnabled=off retentionDays=90",
                 says: "Turns sounds off and keeps the history for 90 days."),
+            Example(
+                line: "bellwire settings --device alerts=allowed",
+                says: "Lets this device show alerts, also after \"Don't allow\"."),
             Example(
                 line: "bellwire settings --device sources.mobile=off",
                 says: "Turns off alerts for notifications that devices sent."),

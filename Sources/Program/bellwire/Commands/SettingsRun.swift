@@ -8,7 +8,7 @@ struct SettingsRun {
         ["enabled", "quietHoursEnabled", "soundEnabled", "vibrationEnabled", "showPreview", "retentionRows"]
         + ["retentionDays"] + texts
     private static let deviceKeys =
-        ["enabled", "quietHoursEnabled", "soundEnabled", "showPreview", "burstLimit"] + texts
+        [AlertPermission.key, "enabled", "quietHoursEnabled", "soundEnabled", "showPreview", "burstLimit"] + texts
 
     private let arguments: Arguments
     private let json: Bool
@@ -55,6 +55,7 @@ struct SettingsRun {
 
     private static func value(_ text: String, of key: String) throws(Failure) -> JSONValue {
         if texts.contains(key) { return .string(text) }
+        if key == AlertPermission.key { return .string(try AlertPermission(word: text).rawValue) }
         if key.hasPrefix("retention") || key == "burstLimit" {
             guard let number = Int64(text) else {
                 throw Failure(.usage, "\(key): \"\(text)\" is not a whole number")
@@ -113,9 +114,21 @@ enum DeviceSettings {
     ///
     /// - Returns: all of them.
     static func change(_ changes: JSONObject, _ session: DeviceSession) throws(Failure) -> JSONValue {
-        if changes.isEmpty { return try result { bw_alerts_settings(session.pointer, $0) } }
-        let text = JSONValue.object(changes).serialized()
-        return try result { bw_alerts_set_settings(session.pointer, text, $0) }
+        var stored = changes
+        stored[AlertPermission.key] = nil
+        let settings: JSONValue
+        if stored.isEmpty {
+            settings = try result { bw_alerts_settings(session.pointer, $0) }
+        } else {
+            let text = JSONValue.object(stored).serialized()
+            settings = try result { bw_alerts_set_settings(session.pointer, text, $0) }
+        }
+        if let permission = changes[AlertPermission.key]?.string.flatMap(AlertPermission.init(rawValue:)) {
+            try permission.set(session.handle)
+        }
+        var all: JSONObject = [AlertPermission.key: .string(try AlertPermission.now(session.handle))]
+        all.merge(settings.object ?? [:])
+        return .object(all)
     }
 }
 
