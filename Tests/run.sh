@@ -37,7 +37,7 @@ fi
 
 logs=$root/.build/tests
 rm -rf "$logs"
-mkdir -p "$logs"
+mkdir -p "$logs/running"
 passed=0
 failed=0
 started=$SECONDS
@@ -56,11 +56,15 @@ result() {
 
 # Runs a command with its output in the suite's log. A suite that hangs is ended, and has failed.
 logged() {
-    local log=$logs/$1.log limit=$2
+    local log=$logs/$1.log limit=$2 mark=$logs/running/$1 status
     shift 2
+    date +%s > "$mark"
     # What runs beside others starts with Ctrl-C ignored, which its tests must not inherit.
     local TIMEFORMAT='%U %S'
     { time timeout --kill-after=20 "$limit" env --default-signal=INT,QUIT,PIPE "$@" > "$log" 2>&1; } 2> "${log%.log}.cpu"
+    status=$?
+    rm -f "$mark"
+    return "$status"
 }
 
 indented() {
@@ -197,6 +201,13 @@ finish() {
     exit
 }
 
+# MARK: What runs
+
+# Suites print when they have ended, which takes minutes: beside them, Tests/progress.sh names those under way.
+Tests/progress.sh "$logs/running" $$ &
+progress=$!
+trap 'kill "$progress" 2> /dev/null' EXIT
+
 # MARK: What it needs
 
 if ! command -v swift > /dev/null; then
@@ -204,10 +215,12 @@ if ! command -v swift > /dev/null; then
     result setup 0 1 0
     finish
 fi
+date +%s > "$logs/running/prepare"
 if ! Tests/prepare.sh; then
     result prepare 0 1 0
     finish
 fi
+rm -f "$logs/running/prepare"
 venv=$root/.build/venv
 
 # MARK: The suites

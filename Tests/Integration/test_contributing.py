@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from programs import ROOT
+from programs import ROOT, Program
+
+Start = Callable[..., Program]
 
 PAGES = sorted((ROOT / ".github").glob("*.md"))
 HEADER = (ROOT / "include/bellwire.h").read_text()
@@ -91,3 +95,20 @@ def test_the_hook_looks_at_what_is_staged(clone: Path) -> None:
     (clone / "Tests/staged.py").write_text("import  os\n")
     taken = commit(clone, "other.txt", "a\n")
     assert taken.returncode == 0, taken.stdout + taken.stderr
+
+
+def test_the_run_says_which_suites_are_under_way_and_since_when(start: Start, tmp_path: Path) -> None:
+    running = tmp_path / "running"
+    running.mkdir()
+    for suite, age in {"library": 95, "swift-build": 30}.items():
+        (running / suite).write_text(f"{int(time.time()) - age}\n")
+    run = start("sleep", "60")
+    progress = start(ROOT / "Tests/progress.sh", running, str(run.pid), "0.1")
+    first = progress.line(r"running: library (\d+) s, swift-build (\d+) s$")
+    assert int(first[1]) >= 95 and int(first[2]) >= 30
+    (running / "library").unlink()
+    progress.line(r"running: swift-build \d+ s$")
+    # While nothing changes, three looks print nothing.
+    progress.line(r"running: swift-build \d+ s$")
+    run.kill()
+    assert progress.wait() == 0
