@@ -16,9 +16,10 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from nats_servers import NATS
+from programs import private_memory
 from relay_node import Client, Join, Node, did_of
 from test_cluster import next_stored, reach, store
-from test_relay_abuse import resident, upgraded
+from test_relay_abuse import upgraded
 
 Record = Callable[[str, object], None]
 MIB = 2**20
@@ -55,7 +56,7 @@ def test_a_reader_that_stalls_holds_up_nobody_and_leaves_what_follows_in_order(
     reach(here, "there", there)
     stored: list[int] = []
     waits: list[float] = []
-    before = [resident(node.program.pid) for node in nodes]
+    before = [private_memory(node.program.pid) for node in nodes]
     most = [0, 0]
     with upgraded(two.url, "stalled"):
         flooding = threading.Thread(target=flood, args=(alice, "stalled", stored))
@@ -67,7 +68,7 @@ def test_a_reader_that_stalls_holds_up_nobody_and_leaves_what_follows_in_order(
                 pass
             waits.append(time.monotonic() - begin)
             for index, node in enumerate(nodes):
-                most[index] = max(most[index], resident(node.program.pid) - before[index])
+                most[index] = max(most[index], private_memory(node.program.pid) - before[index])
     record_property("a stalled reader: longest wait of others, ms", f"{max(waits) * 1000:.0f}")
     record_property("a stalled reader: MiB at the sender's relay and its own", [f"{each / MIB:.0f}" for each in most])
     assert max(waits) < 1
@@ -164,7 +165,7 @@ def test_foreign_messages_on_the_subjects_do_no_harm(join: Join, nats: NATS) -> 
         stranger.publish(b"alice", payload)
     stranger.settle()
     one.wait("bellwire_relay_cluster_ignored_total", lambda value: value == len(malformed))
-    before = resident(one.program.pid)
+    before = private_memory(one.program.pid)
     # What is well-formed and larger than a peer's frames may be is not taken; neither is what only a proved id gets.
     for content in (message("bob", "x" * 100_000), message("bob", "x" * (most - 200))):
         assert stranger.ask(b"alice", about(b"alice", FRAMES, frame(b"bob", content))) == ABSENT
@@ -177,7 +178,7 @@ def test_foreign_messages_on_the_subjects_do_no_harm(join: Join, nats: NATS) -> 
     # A sender's name is believed, as the page says, and whoever holds the id keeps it against a claim.
     assert stranger.ask(b"alice", about(b"alice", FRAMES, frame(b"bob", message("bob", "forged")))) == TAKEN
     assert stranger.ask(b"alice", about(b"alice", CLAIM, bytes(8) + named(b"nowhere"))) == STAYS
-    assert resident(one.program.pid) - before < 64 * MIB
+    assert private_memory(one.program.pid) - before < 64 * MIB
     stranger.close()
     bob = one.peer("bob")
     bob.message("alice", "true")

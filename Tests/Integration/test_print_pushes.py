@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from programs import Program, proc_status
+from programs import Program, private_memory, proc_status
 
 Start = Callable[..., Program]
 
@@ -88,18 +88,21 @@ def test_a_failure_is_one_line_and_a_code(start: Start, print_pushes: Path, argu
     assert len(program.err.all) == 1 and message in program.err.all[0]
 
 
-def test_three_threads_and_twelve_megabytes_are_enough(
+def test_three_threads_and_four_megabytes_of_its_own_are_enough(
     pair: Pair, record_property: Callable[[str, object], None]
 ) -> None:
     for number in range(50):
         pair.push(f"Push {number}", "x" * 1000)
     pair.printed("Push 49")
-    threads, memory = proc_status(pair.listener.pid, "Threads"), proc_status(pair.listener.pid, "VmRSS")
-    print(f"print_pushes: {threads} threads, {memory / 1024:.1f} MB resident")
+    threads, memory = proc_status(pair.listener.pid, "Threads"), private_memory(pair.listener.pid) >> 10
+    resident = proc_status(pair.listener.pid, "VmRSS")
+    print(f"print_pushes: {threads} threads, {memory} KiB of its own, {resident} KiB resident")
     record_property("threads", threads)
-    record_property("resident_kib", memory)
+    record_property("private_kib", memory)
+    record_property("resident_kib", resident)
     assert threads <= 3
-    assert memory <= 12 * 1024, "if the code has grown since, bindings/c/order.sh records again what lies together"
+    # 2.7 to 2.9 MiB when this was measured; the rest is for allocators that keep more when threads meet.
+    assert memory <= 4 * 1024
 
 
 def test_what_comes_while_it_is_away_is_printed_once_when_it_is_back(pair: Pair) -> None:

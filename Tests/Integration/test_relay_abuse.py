@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from peers import Peer
-from programs import Program
+from programs import Program, private_memory
 
 Start = Callable[..., Program]
 Record = Callable[[str, object], None]
@@ -35,12 +35,6 @@ def upgraded(url: str, peer_id: str) -> socket.socket:
         assert part, "the relay ended the connection"
         seen += part
     return connection
-
-
-def resident(pid: int) -> int:
-    """Bytes of memory that the process has."""
-    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def processor_seconds(pid: int) -> float:
@@ -65,7 +59,7 @@ def test_unfinished_messages_hold_a_budget_and_not_for_long(bellwire: Start, rec
     url = program.line(r"ws://\S+").group()
     pid = program.process.pid
     honest = Peer(url, "honest")
-    before = resident(pid)
+    before = private_memory(pid)
     fragment = b"\x01\xff" + (990_000).to_bytes(8, "big") + bytes(4) + b"x" * 990_000
     attackers = [upgraded(url, f"attacker-{number}") for number in range(500)]
     for attacker in attackers:
@@ -76,7 +70,7 @@ def test_unfinished_messages_hold_a_budget_and_not_for_long(bellwire: Start, rec
     assert honest.is_answered()
     # What the closed ones held goes back to the system within seconds; what is incomplete stays.
     end = time.monotonic() + 8
-    while (held := resident(pid) - before) > 100 * 2**20 and time.monotonic() < end:
+    while (held := private_memory(pid) - before) > 100 * 2**20 and time.monotonic() < end:
         assert honest.is_answered()
         time.sleep(0.1)
     record_property("unfinished messages, MiB", f"{held / 2**20:.0f}")

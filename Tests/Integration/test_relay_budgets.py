@@ -22,8 +22,9 @@ from typing import Any
 import pytest
 from certificates import Authority
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from programs import private_memory
 from relay_node import Client, Node, Start, head
-from test_relay_abuse import processor_seconds, resident, upgraded
+from test_relay_abuse import processor_seconds, upgraded
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
@@ -47,7 +48,7 @@ def attacked(node: Node, attack: Attack, name: str, record: Record, tls: ssl.SSL
     """Attacks for a while, with an honest peer beside it that must be served, and records what it cost."""
     pid = node.program.process.pid
     honest = node.peer("honest", ssl=tls, **HONEST)
-    before, used = resident(pid), processor_seconds(pid)
+    before, used = private_memory(pid), processor_seconds(pid)
     receiver, sender = multiprocessing.Pipe(duplex=False)
 
     def run(answer: Connection) -> None:
@@ -61,7 +62,7 @@ def attacked(node: Node, attack: Attack, name: str, record: Record, tls: ssl.SSL
         begin = time.monotonic()
         honest.settle()
         waits.append((time.monotonic() - begin) * 1000)
-        most = max(most, resident(pid) - before)
+        most = max(most, private_memory(pid) - before)
         time.sleep(0.01)  # a hundred a second: they are what is measured, not what takes the time
     got: dict[str, int] = receiver.recv()
     attacker.join(20)

@@ -229,7 +229,9 @@ class Soak:
                 if ":" in line
             )
             descriptors = len(os.listdir(f"/proc/{process.pid}/fd"))
-            kib, threads = int(fields["VmRSS"].split()[0]), int(fields["Threads"])
+            # Not the resident set: that counts mapped files, as far as the machine happens to have read them.
+            kib = sum(int(fields[name].split()[0]) for name in ("RssAnon", "VmSwap"))
+            threads = int(fields["Threads"])
             self.samples.append(Sample(at, name, kib, descriptors, threads))
 
     def run(self) -> None:

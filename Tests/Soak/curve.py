@@ -35,7 +35,7 @@ def draw(samples: list[Sample]) -> str:
     names = list(dict.fromkeys(sample.process for sample in samples))
     end = max((sample.at for sample in samples), default=1.0) or 1.0
     panels = [
-        ("Memory (VmRSS), MiB", [(s, s.kib / 1024) for s in samples]),
+        ("Private memory, MiB", [(s, s.kib / 1024) for s in samples]),
         ("Descriptors", [(s, float(s.descriptors)) for s in samples]),
         ("Threads", [(s, float(s.threads)) for s in samples]),
     ]
