@@ -117,16 +117,40 @@ struct HTTPHead {
 
     fileprivate init(_ parser: http_parser, _ fields: HTTPHeadFields) {
         method = http_method_str(http_method(rawValue: parser.method)).map { String(cString: $0) } ?? ""
-        target = String(decoding: fields.target, as: UTF8.self)
         status = Int(parser.status_code)
         isHTTP11 = (parser.http_major, parser.http_minor) >= (1, 1)
-        headers = fields.headers.map {
-            .init(
-                name: String(decoding: $0.name, as: UTF8.self),
-                value: String(decoding: $0.value.trimmingBlanks, as: UTF8.self))
+        var target = String(decoding: fields.target, as: UTF8.self)
+        var headers = fields.headers.map {
+            HTTPRequestHead.Header(
+                name: String(decoding: $0.name, as: UTF8.self), value: Self.text($0.value.trimmingBlanks))
         }
+        if let (authority, rest) = Self.absolute(target),
+            headers.count(where: { $0.name.equalsIgnoringCase("Host") }) < 2
+        {
+            target = rest
+            headers.removeAll { $0.name.equalsIgnoringCase("Host") }
+            headers.append(.init(name: "Host", value: authority))
+        }
+        self.target = target
+        self.headers = headers
         hasBody = fields.hasBody
         keepsAlive = fields.keepsAlive
+    }
+
+    /// A header's value is UTF-8, or else ISO-8859-1, which older clients send.
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+        String(validating: bytes, as: UTF8.self) ?? String(decoding: bytes.map { UInt16($0) }, as: UTF16.self)
+    }
+
+    /// Host and rest of a target in absolute form, as clients send it to proxies. It counts, and not the Host header (RFC
+    /// 9112, section 3.2.2).
+    private static func absolute(_ target: String) -> (authority: String, rest: String)? {
+        let scheme = target.prefix(8).lowercased()
+        guard scheme == "https://" || scheme.hasPrefix("http://") else { return nil }
+        let rest = target.dropFirst(scheme == "https://" ? 8 : 7)
+        let authority = rest.prefix { $0 != "/" && $0 != "?" }
+        let path = rest.dropFirst(authority.count)
+        return authority.isEmpty ? nil : (String(authority), path.hasPrefix("/") ? String(path) : "/\(path)")
     }
 
     subscript(_ name: String) -> String? {

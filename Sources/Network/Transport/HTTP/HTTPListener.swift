@@ -144,6 +144,7 @@ package final class HTTPListener {
         let connection = Connection(tcp)
         let manner = proxies?.manner(of: connection.remote) ?? .direct
         let isDirect = if case .direct = manner { true } else { false }
+        if pending.count >= options.maximumPending { slowest(for: connection.remote)?.didTimeOut() }
         switch limits.arrived(isDirect ? connection.remote : nil) {
         case .taken: break
         case .takenAsLast(let isNews):
@@ -159,6 +160,21 @@ package final class HTTPListener {
             connection: connection, counted: isDirect ? connection.remote : nil)
         guard case .preamble = manner else { return serve(connection) { connection.start($0) } }
         connection.start(ProxyPreamble(connection, listener: self))
+    }
+
+    /// The connection that makes room for a newcomer: see ``HTTPListenerOptions/maximumPending``.
+    private func slowest(for newcomer: PeerAddress) -> HTTPServerConnection? {
+        var counts = [newcomer.network: 1]
+        for entry in pending.values { counts[entry.connection.remote.network, default: 0] += 1 }
+        var found: (consumer: HTTPServerConnection, count: Int, since: UInt64)?
+        for entry in pending.values {
+            guard let consumer = entry.connection.consumer as? HTTPServerConnection, let since = consumer.waitingSince
+            else { continue }
+            let count = counts[entry.connection.remote.network] ?? 0
+            if let found, (found.count, since) >= (count, found.since) { continue }
+            found = (consumer, count, since)
+        }
+        return found?.consumer
     }
 
     /// Begins to speak with a client: TLS, if there is a certificate, then HTTP.

@@ -9,6 +9,9 @@ package struct HTTPListenerOptions: Sendable {
     package var allowedOrigins: [String] = []
     /// Connections at one time, WebSockets included. At the limit newcomers wait in the kernel's backlog.
     package var maximumConnections = Int.max
+    /// Connections that are not upgraded and not answered yet. A further one takes the place of the one that waits longest
+    /// for its request, of the network with most connections.
+    package var maximumPending = Int.max
     /// Connections of one address that are not upgraded yet; more are closed at once. Not applied to loopback.
     package var maximumPendingPerAddress = 128
     /// Connections the kernel keeps while we do not accept.

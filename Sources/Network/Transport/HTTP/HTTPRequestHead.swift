@@ -7,12 +7,14 @@ package struct HTTPRequestHead: Sendable {
 
     /// `GET`, `HEAD`, …
     package let method: String
-    /// Path and query as they came.
+    /// Path and query as they came. Of a target in absolute form, its host is in `headers`.
     package let target: String
     /// In the order they came; a name may stand more than once.
     package let headers: [Header]
     /// Whether it is a well-formed request for a WebSocket (RFC 6455, version 13).
     package let asksForWebSocket: Bool
+    /// Whether the client speaks at least HTTP/1.1, which requires a Host header.
+    package var isHTTP11 = true
 
     /// The target without its query.
     package var path: String { String(target.prefix { $0 != "?" }) }

@@ -6,6 +6,8 @@ final class HTTPServerConnection: ConnectionConsumer {
     private var parser: HTTPHeadParser
     private var deadline: LoopTimer?
     private var phase = Phase.head
+    /// When it began to wait for a request; `nil` = it has one, or has become a WebSocket.
+    private(set) var waitingSince: UInt64?
 
     private enum Phase {
         case head
@@ -22,13 +24,15 @@ final class HTTPServerConnection: ConnectionConsumer {
         self.connection = connection
         self.listener = listener
         parser = HTTPHeadParser(.request, limit: listener.options.maximumHead)
+        waitingSince = EventLoop.now
         // Not by a weak reference to the connection: that would slow down its reference count for good.
         let timer = LoopTimer { [weak self] in self?.didTimeOut() }
         timer.start(after: listener.options.headTimeout)
         deadline = timer
     }
 
-    private func didTimeOut() {
+    /// Closes a connection whose request takes too long, or whose place another client needs.
+    func didTimeOut() {
         listener.forget(connection)
         connection.close()
     }
@@ -86,7 +90,8 @@ final class HTTPServerConnection: ConnectionConsumer {
         case .refused(let status, let why): return refuse(status, why)
         }
         let request = HTTPRequestHead(
-            method: head.method, target: head.target, headers: head.headers, asksForWebSocket: key != nil)
+            method: head.method, target: head.target, headers: head.headers, asksForWebSocket: key != nil,
+            isHTTP11: head.isHTTP11)
         let client = listener.client(of: request, on: connection)
         let answer = listener.ask(request, from: client)
         // The owner may have closed the listener meanwhile, and us with it.
@@ -121,6 +126,7 @@ final class HTTPServerConnection: ConnectionConsumer {
 
     private func hand(_ head: HTTPHead, _ body: HTTPBody, _ then: @EventLoop (HTTPExchange, HTTPBody) -> Void) {
         phase = .answering(head, rest: [])
+        waitingSince = nil
         deadline?.stop()
         connection.pauseReading()
         var isWhole = false
@@ -136,9 +142,8 @@ final class HTTPServerConnection: ConnectionConsumer {
                 status: reply.status, contentType: reply.contentType, body: reply.body, keepsAlive: staysOpen,
                 withBody: head.method != "HEAD"))
         guard staysOpen else { return end() }
-        parser = HTTPHeadParser(.request, limit: listener.options.maximumHead)
         phase = .head
-        deadline?.start(after: listener.options.headTimeout)
+        waitForHead()
         // Not inside this call: an owner that answers at once would nest as deep as the client has sent requests.
         EventLoop.later { [self] in proceed(rest) }
     }
@@ -156,6 +161,7 @@ final class HTTPServerConnection: ConnectionConsumer {
 
     private func upgrade(_ key: String, _ client: PeerAddress, _ rest: UnsafeMutableRawBufferPointer) {
         phase = .handedOn
+        waitingSince = nil
         deadline = nil
         write(WebSocketUpgrade.agreement(key: key))
         listener.forget(connection)
@@ -174,7 +180,12 @@ final class HTTPServerConnection: ConnectionConsumer {
                 status: status, contentType: contentType, body: body, keepsAlive: keepsAlive,
                 withBody: head.method != "HEAD"))
         guard keepsAlive else { return end() }
+        waitForHead()
+    }
+
+    private func waitForHead() {
         parser = HTTPHeadParser(.request, limit: listener.options.maximumHead)
+        waitingSince = EventLoop.now
         deadline?.start(after: listener.options.headTimeout)
     }
 

@@ -39,6 +39,36 @@ struct HTTPHeadParserTests {
         }
     }
 
+    @Test("Of a target in absolute form, the host counts and not that of the header")
+    func absoluteForm() throws {
+        for (target, host, rest) in [
+            ("http://desk.example:80/t?a=http://b/c", "desk.example:80", "/t?a=http://b/c"),
+            ("HTTPS://desk/", "desk", "/"),
+            ("http://[::1]:8080?x", "[::1]:8080", "/?x"), ("http://desk", "desk", "/"),
+        ] {
+            for headers in ["Host: other.example\r\n", ""] {
+                let head = try #require(parse("POST \(target) HTTP/1.1\r\n\(headers)X: y\r\n\r\n").head)
+                #expect(head.target == rest && head["host"] == host && head.count(of: "Host") == 1, "\(target)")
+                #expect(head["X"] == "y")
+            }
+        }
+        // Two headers are wrong whatever the target is.
+        let doubled = try #require(parse("POST http://a/ HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n").head)
+        #expect(doubled.count(of: "Host") == 2)
+        #expect(try #require(parse("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n").head).target == "*")
+    }
+
+    @Test("A header's value is UTF-8, or else ISO-8859-1")
+    func values() throws {
+        let parser = HTTPHeadParser(.request, limit: 1_000)
+        let bytes = Array("GET / HTTP/1.1\r\nA: caf\u{e9}\r\nB: caf".utf8) + [0xe9] + Array("\r\n\r\n".utf8)
+        guard case .head(let head, _) = bytes.withUnsafeBytes({ parser.take($0) }) else {
+            Issue.record("no head")
+            return
+        }
+        #expect(head["A"] == "caf\u{e9}" && head["B"] == "caf\u{e9}")
+    }
+
     @Test("A head over the limit fails by name, whole or in pieces")
     func tooLarge() {
         let large = "GET / HTTP/1.1\r\nX: \(String(repeating: "x", count: 17_000))\r\n\r\n"

@@ -197,6 +197,30 @@ struct HTTPListenerTests {
         #expect(try await server.problems.next() == "recovered")
     }
 
+    @Test("Slow clients make room for others: first those of the network with most connections")
+    @EventLoop
+    func makesRoom() async throws {
+        var options = HTTPListenerOptions()
+        options.maximumPending = 2
+        let server = try TestServer(host: "::", options: options)
+        defer { server.close() }
+        let other = try await RawPeer.dial(server.port, host: "::1")
+        other.send("GET /heal")
+        var slow: [RawPeer] = []
+        for _ in 0..<5 {
+            let peer = try await RawPeer.dial(server.port)
+            peer.send("POST / HTTP/1.1\r\nHost: a\r\nCont")
+            _ = try await slow.last?.waitForEnd()
+            slow.append(peer)
+        }
+        let answer = try await ask(server, "GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 200 OK"))
+        _ = try await slow.last?.waitForEnd()
+        other.send("th HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        #expect(String(decoding: try await other.waitForEnd(), as: UTF8.self).hasPrefix("HTTP/1.1 200 OK"))
+        for peer in slow + [other] { peer.close() }
+    }
+
     @Test("Out of descriptors: said once, newcomers wait, and are taken when there are some again")
     @EventLoop
     func outOfFiles() async throws {
