@@ -103,11 +103,20 @@ package final class StateDirectory: Sendable {
 
     private static func release(_ path: String) { held.withLock { _ = $0.remove(path) } }
 
-    private static func make(_ path: String) throws(HostError) {
+    /// Makes a directory, and its parents, if need be. It must belong to this process's user, or be open to nobody else.
+    ///
+    /// Root makes nothing in the directory of another user, who could not use it.
+    package static func make(_ path: String) throws(HostError) {
         guard !path.isEmpty else { throw HostError(.invalid, "\"state_dir\" is empty; pass a directory") }
         var current = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {
+            let parent = current.isEmpty ? "." : current
             current += current.isEmpty || current.hasSuffix("/") ? String(part) : "/\(part)"
+            var owner = stat()
+            if geteuid() == 0, access(current, F_OK) != 0, errno == ENOENT, stat(parent, &owner) == 0, owner.st_uid != 0
+            {
+                throw another(parent)
+            }
             if mkdir(current, 0o700) == 0 {
                 // Else a loss of power can take the directory away with all that it has. Best effort: not every folder can
                 // be opened.
@@ -129,9 +138,7 @@ package final class StateDirectory: Sendable {
     /// Whoever may write into it may put another database in the place of ours.
     private static func requireOwn(_ path: String, _ status: stat) throws(HostError) {
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
-            throw HostError(
-                .denied, "\(path) belongs to another user; use another \"state_dir\"",
-                detail: ["path": .string(path)])
+            throw another(path)
         }
         // In a sticky directory, users cannot replace each other's files.
         let isOpen = status.st_mode & (S_IWGRP | S_IWOTH) != 0
@@ -140,6 +147,11 @@ package final class StateDirectory: Sendable {
                 .denied, "others can write to \(path); run chmod go-w \(path), or use another \"state_dir\"",
                 detail: ["path": .string(path)])
         }
+    }
+
+    private static func another(_ path: String) -> HostError {
+        HostError(
+            .denied, "\(path) belongs to another user; use another \"state_dir\"", detail: ["path": .string(path)])
     }
 
     package static func busy(_ path: String, _ holder: String) -> HostError {

@@ -35,6 +35,18 @@ import JSON
         }
     }
 
+    @Test("root makes no directory in another user's, who could not use it", .enabled(if: geteuid() == 0))
+    func otherUsers() throws {
+        defer { try? FileManager.default.removeItem(at: root) }
+        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+        try #require(chown(root.path, 1_234, 1_234) == 0)
+        let error = try #require(throws: HostError.self) { _ = try StateDirectory.open(path("state/bellwire")) }
+        #expect(error.code == .denied && error.message.contains(root.path))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: root.path).isEmpty)
+        try #require(chown(root.path, 0, 0) == 0)
+        _ = try StateDirectory.open(path("state/bellwire"))
+    }
+
     @Test("one handle at a time, also by another name; the next one when the first is gone")
     func exclusive() throws {
         defer { try? FileManager.default.removeItem(at: root) }
