@@ -202,13 +202,13 @@ targets += floor(
         // A client of NATS: protocol, connection, requests.
         .target(name: "NATS", dependencies: ["Errors", "Transport", "Identity", "JSON"]),
         // Publishing to a desktop over HTTP, compatible with ntfy: requests, tokens, limits.
-        .target(name: "Door", dependencies: ["Transport", "Identity", "JSON"]),
+        .target(name: "Door", dependencies: ["Transport", "Hosting", "Identity", "JSON"]),
         // The command-line program: uses the C interface like any other program, except for its relay, a RelayService.
         .executableTarget(
             name: "bellwire",
             dependencies: [
-                "CABI", "CBellwire", "CLinux", "Relay", "RelayService", "Door", "DeviceAlerts", "Alerts", "Transport",
-                "Wire", "JSON",
+                "CABI", "CBellwire", "CLinux", "Relay", "RelayService", "Door", "DeviceAlerts", "Alerts", "Hosting",
+                "Transport", "Wire", "JSON",
             ]),
     ])
 

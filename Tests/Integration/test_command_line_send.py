@@ -64,11 +64,12 @@ def test_each_bad_line_is_named_by_its_number(pair: Pair, options: list[str]) ->
     sender.process.stdin.write(f"{good}\n\n{bad}\n".encode() + b"\xff\xfe\n" + b"y" * 300_000 + f"\n{good}".encode())
     sender.process.stdin.close()
     assert sender.wait(20) == 1
-    assert len(sender.out.all) == 2
     numbers = [re.search(r"line (\d) of standard input: ", line) for line in sender.err.all[:-1]]
-    # The library's own words stay in JSON.
-    assert [found and found[1] for found in numbers] == (["3", "4", "5"] if not options else [None, "4", "5"])
-    assert "3 of 5 lines were not sent" in sender.err.all[-1]
+    # The library's own words stay in JSON. Text that is not UTF-8 is converted; no JSON is made of it.
+    assert [found and found[1] for found in numbers] == (["3", "5"] if not options else [None, "4", "5"])
+    failed = len(numbers)
+    assert len(sender.out.all) == 5 - failed
+    assert f"{failed} of 5 lines were not sent" in sender.err.all[-1]
 
 
 def test_what_is_not_utf_8_is_refused(pair: Pair) -> None:  # noqa: F811
@@ -76,12 +77,23 @@ def test_what_is_not_utf_8_is_refused(pair: Pair) -> None:  # noqa: F811
         found = subprocess.run([os.fsencode(BELLWIRE), *arguments], capture_output=True, timeout=30, check=False)
         assert found.returncode == 2
         assert b"is not valid UTF-8" in found.stderr
-    sender = pair.bellwire("send", "Title", "-")
-    assert sender.process.stdin is not None
-    sender.process.stdin.write(b"caf\xe9")
-    sender.process.stdin.close()
-    assert sender.wait() == 2
-    assert "not valid UTF-8" in sender.err.all[-1]
+
+
+def test_what_a_build_prints_is_sent_whatever_its_characters_and_length(pair: Pair) -> None:  # noqa: F811
+    def publish(command: str, data: bytes) -> str:
+        program = pair.bellwire(command, "Build", "-")
+        assert program.process.stdin is not None
+        program.process.stdin.write(data)
+        program.process.stdin.close()
+        assert program.wait(20) == 0, program.err.all
+        return "\n".join(program.err.all)
+
+    assert "left out" not in publish("send", b"gr\xf6\xdfe.c: error\n")
+    assert shown(pair)[-1] == "größe.c: error"
+    for data in (b"begin " + b"x" * 70_000 + b" end\n", b"begin " + b"gr\xc3\xb6\xc3\x9fe\n" * 200_000 + b"the end\n"):
+        assert re.search(r"\d+ bytes in the middle are left out", publish("send", data))
+        assert re.search(r"^begin .* \[… \d+ bytes left out …\] .* end$", shown(pair)[-1])
+        assert re.search(r"\d+ bytes in the middle are left out", publish("push", data))
 
 
 # MARK: run

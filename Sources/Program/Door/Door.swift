@@ -13,22 +13,30 @@ package final class Door {
     private let publish: @EventLoop (Publication, @escaping Completion) -> Void
     /// Milliseconds since 1970.
     private let clock: @EventLoop () -> Int64
+    /// Tells the desktop's user something.
+    private let notice: @EventLoop (String) -> Void
     private let pages: PageRule
     private var gate: TokenGate
     private var listener: HTTPListener?
 
     /// Listens at once.
     ///
-    /// - Parameter publish: gives the id of the notification.
+    /// - Parameters:
+    ///   - notice: shows a line to the desktop's user.
+    ///   - publish: gives the id of the notification.
     package init(
         _ options: DoorOptions, clock: @escaping @EventLoop () -> Int64,
+        notice: @escaping @EventLoop (String) -> Void,
         publish: @escaping @EventLoop (Publication, @escaping Completion) -> Void
     ) throws(TransportError) {
-        (self.publish, self.clock) = (publish, clock)
+        (self.publish, self.clock, self.notice) = (publish, clock, notice)
         pages = PageRule(names: options.names)
         gate = TokenGate(TokenFile(directory: options.directory), opensToLoopback: options.opensToLoopback)
         var server = HTTPListenerOptions()
-        server.maximumConnections = options.maximumConnections
+        server.maximumPending = options.maximumConnections
+        // Those that have their answer take a moment to end.
+        server.maximumConnections = options.maximumConnections &* 2
+        server.maximumPendingPerAddress = options.maximumConnectionsPerAddress
         server.headTimeout = options.requestWithin
         listener = try HTTPListener(
             host: options.host, port: options.port, tls: options.tls, options: server, handler: self)
@@ -41,13 +49,26 @@ package final class Door {
         listener = nil
     }
 
+    /// Uses another certificate for the connections to come. On an error, the one before stays.
+    package func renew(_ tls: TLSServerOptions) throws(TransportError) { try listener?.renew(tls) }
+
     // MARK: Requests
 
-    private func admit(_ head: HTTPRequestHead, _ remote: PeerAddress) throws(DoorError) -> TokenGate.Publisher {
+    /// `nil`: the request is for the health page.
+    private func admit(_ head: HTTPRequestHead, _ remote: PeerAddress) throws(DoorError) -> TokenGate.Publisher? {
         try pages.check(head)
-        guard head.method == "POST" || head.method == "PUT" else { throw .noPage }
+        let topic = Publication.topic(of: head)
+        switch head.method {
+        case "GET", "HEAD":
+            if head.path == "/v1/health" { return nil }
+            // Of a GET the topic is less than the path: /topic/publish.
+            guard head.method == "GET", topic.utf8.count + 1 < head.path.utf8.count else { throw .noPage }
+        case "POST", "PUT": break
+        default: throw .noPage
+        }
+        defer { for text in gate.takeNotices() { notice(text) } }
         let publisher = try gate.admit(head, isLoopback: remote.isLoopback, now: EventLoop.now)
-        if head.path != "/", !Publication.isTopic(String(head.path.dropFirst())) { throw .topic }
+        if head.path != "/", !Publication.isTopic(topic) { throw .topic }
         return publisher
     }
 
@@ -71,7 +92,7 @@ package final class Door {
         _ head: HTTPRequestHead, _ body: HTTPBody, of publisher: TokenGate.Publisher
     ) throws(DoorError) -> Publication {
         switch body {
-        case .tooLarge: throw .tooLarge
+        case .tooLarge: throw .tooLarge(publisher.maximumBytes, isOfToken: publisher.token != nil)
         case .malformed: throw .notHTTP
         case .whole(let bytes):
             var publication = try Publication(head, body: bytes, now: clock())
@@ -85,9 +106,12 @@ extension Door: HTTPHandler {
     package func listener(
         _ listener: HTTPListener, didReceive head: HTTPRequestHead, from remote: PeerAddress
     ) -> HTTPAnswer {
-        let publisher: TokenGate.Publisher
-        do throws(DoorError) { publisher = try admit(head, remote) } catch {
+        let admitted: TokenGate.Publisher?
+        do throws(DoorError) { admitted = try admit(head, remote) } catch {
             return .respond(status: error.status, contentType: HTTPReply.json, text: error.json.serialized() + "\n")
+        }
+        guard let publisher = admitted else {
+            return .respond(status: 200, contentType: HTTPReply.json, text: "{\"healthy\":true}\n")
         }
         return .receive(limit: publisher.maximumBytes) { [weak self] exchange, body in
             guard let self else { return exchange.respond(HTTPReply(.unavailable)) }

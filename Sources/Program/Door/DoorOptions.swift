@@ -11,9 +11,11 @@ package struct DoorOptions: Sendable {
     package var opensToLoopback = false
     /// Names under which clients reach it, besides its numeric addresses and `localhost`.
     package var names: [String] = []
-    /// Connections at one time; further ones wait.
+    /// Connections at one time; a further one takes the place of the slowest.
     package var maximumConnections = 256
-    /// From the first byte of a request to its last, in milliseconds.
+    /// Of one address outside of this machine; further ones are closed.
+    package var maximumConnectionsPerAddress = 64
+    /// For the head of a request, and as long for its body, in milliseconds.
     package var requestWithin: UInt64 = 10_000
 
     package init(host: String, port: UInt16, directory: String) {

@@ -16,7 +16,7 @@ extension FuzzTarget {
             switch Result(catching: { () throws(DoorError) in try request.read() }) {
             case .success(let publication): try PublicationOracle(publication).check()
             case .failure(let error):
-                try require([400, 413].contains(error.status), "refused with \(error.status)")
+                try require([400, 413, 415].contains(error.status), "refused with \(error.status)")
                 try require(!error.message.isEmpty, "refused without a reason")
             }
         }

@@ -152,19 +152,41 @@ struct PublicationOracle {
         try require(moment.map { Int128($0) } == expected, "a delay is \(moment ?? -1) and not \(expected ?? -1)")
     }
 
-    /// RFC 2047, byte by byte: each word is whole, or the value stays as it is.
+    /// RFC 2047, byte by byte, in UTF-8. Other character sets have tests of their own.
     static func word(_ text: String) throws {
-        var bytes: [UInt8]? = text.hasPrefix("=?") ? [] : nil
-        for word in text.utf8.split(separator: UInt8(ascii: " ")) where bytes != nil {
-            guard let decoded = decoded(Array(word)) else {
-                bytes = nil
-                break
-            }
-            bytes? += decoded
-        }
-        let expected = bytes.flatMap { String(validating: $0, as: UTF8.self) } ?? text
         let decoded = EncodedWord.decode(text)
-        try require(decoded.utf8.elementsEqual(expected.utf8), "encoded words decode to another text")
+        let lower = text.lowercased()
+        guard
+            lower.split(separator: "=?", omittingEmptySubsequences: false).dropFirst().allSatisfy({
+                $0.hasPrefix("utf-8?")
+            })
+        else { return }
+        let bytes = Array(text.utf8)
+        var (result, held, index): ([UInt8], [UInt8], Int) = ([], [], 0)
+        // Blanks behind a word; they count unless another word follows.
+        var blanks: [UInt8]?
+        while index < bytes.count {
+            if let (content, end) = word(bytes, at: index) {
+                held += content
+                (blanks, index) = ([], end)
+            } else if blanks != nil, bytes[index] == 0x20 || (0x09...0x0d).contains(bytes[index]) {
+                blanks?.append(bytes[index])
+                index += 1
+            } else {
+                result += Array(String(decoding: held, as: UTF8.self).utf8) + (blanks ?? []) + [bytes[index]]
+                (held, blanks, index) = ([], nil, index + 1)
+            }
+        }
+        result += Array(String(decoding: held, as: UTF8.self).utf8) + (blanks ?? [])
+        try require(decoded.utf8.elementsEqual(result), "encoded words decode to another text")
+    }
+
+    private static func word(_ bytes: [UInt8], at start: Int) -> (content: [UInt8], end: Int)? {
+        let mark = UInt8(ascii: "?")
+        guard bytes[start] == UInt8(ascii: "="), bytes.dropFirst(start + 1).first == mark else { return nil }
+        let marks = bytes.indices.dropFirst(start + 2).filter { bytes[$0] == mark }.prefix(3)
+        guard marks.count == 3, let last = marks.last, last + 1 < bytes.count else { return nil }
+        return decoded(Array(bytes[start...(last + 1)])).map { ($0, last + 2) }
     }
 
     private static func decoded(_ word: [UInt8]) -> [UInt8]? {
@@ -177,7 +199,11 @@ struct PublicationOracle {
         var text = rest.dropFirst(2)
         guard !text.contains(UInt8(ascii: "?")) else { return nil }
         guard kind == UInt8(ascii: "q") else {
-            return kind == UInt8(ascii: "b") ? TextEncoding.base64.decode(String(decoding: text, as: UTF8.self)) : nil
+            guard kind == UInt8(ascii: "b") else { return nil }
+            // The padding may be missing, or be anywhere.
+            let digits = text.filter { $0 != UInt8(ascii: "=") }
+            let missing = [UInt8](repeating: UInt8(ascii: "="), count: (4 - digits.count % 4) % 4)
+            return TextEncoding.base64.decode(String(decoding: digits + missing, as: UTF8.self))
         }
         var bytes: [UInt8] = []
         while let byte = text.popFirst() {

@@ -3,62 +3,84 @@ import Transport
 /// The values that a request gives beside its body: in headers, or else in its query.
 struct HeaderFields {
     private let head: HTTPRequestHead
-    private let query: [(name: String, value: String)]
+    private let query: Query
 
     init(_ head: HTTPRequestHead) throws(DoorError) {
         self.head = head
-        let text = head.target.drop { $0 != "?" }.dropFirst()
-        var query: [(name: String, value: String)] = []
-        for pair in text.split(separator: "&") {
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = Self.unescaped(parts[0]), let value = Self.unescaped(parts.count > 1 ? parts[1] : "")
-            else { throw .notUTF8 }
-            query.append((name.lowercased(), value))
-        }
-        self.query = query
+        query = try Query(head)
     }
 
     /// The first of these names that has a value, without blanks around it. Empty counts as absent.
-    func value(_ names: String...) throws(DoorError) -> String? {
+    func value(_ names: String...) -> String? {
         for name in names {
-            if let text = head[name], !text.isEmpty { return try Self.decoded(text) }
+            let name = name.lowercased()
+            for header in head.headers where header.name.lowercased() == name {
+                let text = EncodedWord.decode(Charset.western(header.value))
+                // HTTP has a header of its own with this name.
+                let own = name == "priority" ? HTTPPriority.removed(from: text) : text
+                if let own, !own.isEmpty { return own }
+            }
         }
         for name in names {
-            if let value = query.first(where: { $0.name == name.lowercased() })?.value, !value.isEmpty { return value }
+            if let value = query[name] { return value }
         }
         return nil
     }
 
-    func flag(_ names: String...) throws(DoorError) -> Bool {
+    func flag(_ names: String...) -> Bool {
         for name in names {
-            if let text = try value(name) { return ["1", "true", "yes"].contains(text.lowercased()) }
+            if let text = value(name) { return ["1", "true", "yes"].contains(text.lowercased()) }
         }
         return false
     }
 
-    /// Header values that were no UTF-8 were repaired on the way, which shows.
-    private static func decoded(_ text: String) throws(DoorError) -> String {
-        guard !text.unicodeScalars.contains("\u{FFFD}") else { throw .notUTF8 }
-        return EncodedWord.decode(text)
+    var contentType: ContentType { ContentType(head["Content-Type"] ?? "") }
+
+    /// Encodings of the body that must be undone before it can be read.
+    var contentEncoding: String? {
+        head["Content-Encoding"].flatMap { ["", "identity"].contains($0.lowercased()) ? nil : $0.lowercased() }
+    }
+}
+
+/// How a body is to be read: `text/plain; charset=utf-8`.
+struct ContentType {
+    /// In lower case.
+    let type: String
+    let charset: String?
+
+    init(_ header: String) {
+        let parts = header.lowercased().split(separator: ";", omittingEmptySubsequences: false).map { $0.trimmed }
+        type = parts.first ?? ""
+        charset = parts.dropFirst().first { $0.hasPrefix("charset=") }
+            .map { $0.dropFirst(8).filter { $0 != "\"" && $0 != "'" }.trimmed }
     }
 
-    /// `+` and `%20` are blanks. `nil` = no UTF-8, or no escape.
-    private static func unescaped(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
-            case UInt8(ascii: "%"):
-                let digits = rest.prefix(2)
-                guard digits.count == 2, digits.allSatisfy({ 0x30...0x39 ~= $0 || 0x41...0x46 ~= $0 & 0xdf }),
-                    let value = UInt8(String(decoding: Array(digits), as: UTF8.self), radix: 16)
-                else { return nil }
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            default: bytes.append(byte)
-            }
+    /// The text of a body that declares no character set, or a wrong one.
+    func text(of body: [UInt8]) -> String {
+        guard let charset, charset != "utf-8", let text = Charset.decode(body, as: charset) else {
+            return Charset.guess(body)
         }
-        return String(validating: bytes, as: UTF8.self)
+        return text
+    }
+
+    /// What no notification can show.
+    var isFile: Bool {
+        ["image/", "audio/", "video/", "font/", "application/pdf", "application/zip", "application/gzip"]
+            .contains { type.hasPrefix($0) }
+    }
+}
+
+/// The `Priority` header of RFC 9218, such as `u=3, i`, which HTTP clients and proxies send. It is about the request, not
+/// about a notification.
+enum HTTPPriority {
+    /// What is left of a header's value; `nil` = nothing.
+    static func removed(from text: String) -> String? {
+        let parts = text.split(separator: ",").map { $0.trimmed }
+        let others = parts.filter { part in
+            let key = part.prefix { $0 != "=" && $0 != ";" }.trimmed.lowercased()
+            return key != "u" && key != "i"
+        }
+        // Among them only a proxy could have joined one of ours with it; the rest is for extensions of the RFC.
+        return others.count == parts.count ? text : others.first { Publication.priorities[$0.lowercased()] != nil }
     }
 }

@@ -6,40 +6,56 @@ extension Publication {
     ///
     /// - Parameter now: milliseconds since 1970.
     package init(_ head: HTTPRequestHead, body: [UInt8], now: Int64) throws(DoorError) {
+        let fields = try HeaderFields(head)
+        let type = fields.contentType
+        if let encoding = fields.contentEncoding { throw .contentEncoding(encoding) }
+        if type.type.hasPrefix("multipart/") { throw .multipart }
+        if type.isFile, String(validating: body, as: UTF8.self) == nil { throw .attachmentFile }
+        let text = type.text(of: body)
         guard head.path == "/" else {
-            try self.init(fields: HeaderFields(head), topic: String(head.path.dropFirst()), body: body, now: now)
+            try self.init(fields: fields, topic: Self.topic(of: head), text: text, now: now)
             try check()
             return
         }
-        guard let text = String(validating: body, as: UTF8.self) else { throw .notUTF8 }
-        guard let object = (try? JSONValue(parsing: text, depth: 8))?.object else { throw .notJSON }
-        guard let topic = object["topic"]?.string else { throw .notJSON }
+        let object = try Self.object(text)
+        guard let topic = try Self.text("topic", of: object) else { throw .notJSON }
         // What the object doesn't say may stand in the headers.
-        try self.init(fields: HeaderFields(head), topic: topic, body: [], now: now)
+        try self.init(fields: fields, topic: topic, text: "", now: now)
         try take(object, now: now)
         try check()
     }
 
-    private init(fields: HeaderFields, topic: String, body: [UInt8], now: Int64) throws(DoorError) {
+    /// The topic in a request's path: `/topic`, or of a webhook that can only GET, `/topic/publish`.
+    static func topic(of head: HTTPRequestHead) -> String {
+        let path = head.path.dropFirst()
+        guard head.method == "GET",
+            let end = ["/publish", "/send", "/trigger"].first(where: { path.hasSuffix($0) })
+        else { return String(path) }
+        return String(path.dropLast(end.count))
+    }
+
+    private init(fields: HeaderFields, topic: String, text: String, now: Int64) throws(DoorError) {
         try self.init(topic: topic)
-        for (what, names) in Self.missing where try fields.value(names.0, names.1, names.2) != nil {
+        for (what, names) in Self.missing where fields.value(names.0, names.1, names.2) != nil {
             throw .unsupported(what)
         }
-        attachment = try fields.value("X-Attach", "Attach", "a")
-        if attachment == nil, try fields.value("X-Filename", "Filename", "file", "f") != nil { throw .attachmentFile }
-        let given = try fields.value("X-Message", "Message", "m")
-        guard let text = String(validating: body, as: UTF8.self) else { throw .notUTF8 }
+        if fields.flag("X-Markdown", "Markdown", "md") || fields.contentType.type == "text/markdown" {
+            throw .markdown
+        }
+        attachment = fields.value("X-Attach", "Attach", "a")
+        if attachment == nil, fields.value("X-Filename", "Filename", "file", "f") != nil { throw .attachmentFile }
+        let given = fields.value("X-Message", "Message", "m")
         // With the message in a header the body is a file.
         if given != nil, !text.isEmpty { throw .attachmentFile }
         message = given.map(Self.unescapedLines) ?? text
-        title = try fields.value("X-Title", "Title", "ti", "t")
-        if let text = try fields.value("X-Priority", "Priority", "prio", "p") { priority = try Self.priority(text) }
-        if let text = try fields.value("X-Tags", "Tags", "Tag", "ta") { tags = Self.list(text) }
-        click = try fields.value("X-Click", "Click")
-        icon = try fields.value("X-Icon", "Icon")
-        category = try fields.value("X-Category", "Category")
-        if let text = try fields.value("X-Actions", "Actions", "Action") { actions = try Action.list(text) }
-        if let text = try fields.value("X-Delay", "Delay", "X-At", "At", "X-In", "In") {
+        title = fields.value("X-Title", "Title", "ti", "t")
+        if let text = fields.value("X-Priority", "Priority", "prio", "p") { priority = try Self.priority(text) }
+        if let text = fields.value("X-Tags", "Tags", "Tag", "ta") { tags = Self.list(text) }
+        click = fields.value("X-Click", "Click")
+        icon = fields.value("X-Icon", "Icon")
+        category = fields.value("X-Category", "Category")
+        if let text = fields.value("X-Actions", "Actions", "Action") { actions = try Action.list(text) }
+        if let text = fields.value("X-Delay", "Delay", "X-At", "At", "X-In", "In") {
             moment = try Delay.moment(text, now: now)
         }
     }
@@ -51,14 +67,34 @@ extension Publication {
         ("polling", ("X-Poll-ID", "Poll-ID", "poll-id")),
     ]
 
-    private mutating func take(_ object: JSONObject, now: Int64) throws(DoorError) {
-        func text(_ name: String) throws(DoorError) -> String? {
-            guard let value = object[name], value != .null else { return nil }
-            guard let text = value.string else { throw .notJSON }
-            return text.isEmpty ? nil : text
+    // MARK: JSON
+
+    /// The object of a body. A surrogate without its other half, which clients leave that cut texts anywhere, becomes
+    /// U+FFFD.
+    private static func object(_ text: String) throws(DoorError) -> JSONObject {
+        do throws(JSONError) {
+            let value: JSONValue
+            do throws(JSONError) { value = try JSONValue(parsing: text, depth: 8) } catch {
+                value = try JSONValue(parsing: LoneSurrogates.replaced(in: text), depth: 8)
+            }
+            guard let object = value.object else { throw JSONError(.syntax, "it is of another type") }
+            return object
+        } catch {
+            throw .malformedJSON(error.message)
         }
+    }
+
+    private static func text(_ name: String, of object: JSONObject) throws(DoorError) -> String? {
+        guard let value = object[name], value != .null else { return nil }
+        guard let text = value.string else { throw .member(name, "a string") }
+        return text.isEmpty ? nil : text
+    }
+
+    private mutating func take(_ object: JSONObject, now: Int64) throws(DoorError) {
+        func text(_ name: String) throws(DoorError) -> String? { try Self.text(name, of: object) }
         for (name, what) in [("email", "sending e-mail"), ("call", "calling a phone")]
         where try text(name) != nil { throw .unsupported(what) }
+        if object["markdown"]?.bool == true { throw .markdown }
         message = try text("message") ?? message
         title = try text("title") ?? title
         click = try text("click") ?? click
@@ -73,10 +109,10 @@ extension Publication {
         default: throw .priority
         }
         if let value = object["tags"], value != .null {
-            guard let list = value.array, list.count <= Self.listLimit else { throw .notJSON }
+            guard let list = value.array else { throw .member("tags", "a list of strings") }
             tags = []
             for tag in list {
-                guard let tag = tag.string else { throw .notJSON }
+                guard let tag = tag.string else { throw .member("tags", "a list of strings") }
                 tags.append(tag)
             }
         }
@@ -96,27 +132,24 @@ extension Publication {
 
     /// What both ways have in common.
     private mutating func check() throws(DoorError) {
-        if message.isEmpty { message = "triggered" }
-        guard message.utf8.count <= Self.messageLimit, (title ?? "").utf8.count <= Self.titleLimit else {
-            throw .tooLarge
+        message = message.isEmpty ? "triggered" : BodyText.cut(message).text
+        let fields = [("click", click), ("icon", icon), ("category", category), ("attach", attachment)]
+        for (name, value) in fields + tags.map({ ("tags", $0) }) {
+            guard (value ?? "").utf8.count <= Self.fieldLimit else { throw .tooLong(name, Self.fieldLimit) }
         }
-        let fields = [click, icon, category, attachment].compactMap(\.self) + tags
-        guard tags.count <= Self.listLimit, fields.allSatisfy({ $0.utf8.count <= Self.fieldLimit }) else {
-            throw .tooLarge
-        }
+        guard (title ?? "").utf8.count <= Self.titleLimit else { throw .tooLong("title", Self.titleLimit) }
+        guard tags.count <= Self.listLimit else { throw .tooManyTags }
         if let attachment, !attachment.lowercased().hasPrefix("https://") { throw .attachmentURL }
         if let icon, !["http://", "https://"].contains(where: icon.lowercased().hasPrefix) { throw .iconURL }
     }
 
+    static let priorities = [
+        "1": 1, "min": 1, "2": 2, "low": 2, "3": 3, "default": 3, "4": 4, "high": 4, "5": 5, "max": 5, "urgent": 5,
+    ]
+
     private static func priority(_ text: String) throws(DoorError) -> Int {
-        switch text.lowercased() {
-        case "1", "min": 1
-        case "2", "low": 2
-        case "3", "default": 3
-        case "4", "high": 4
-        case "5", "max", "urgent": 5
-        default: throw .priority
-        }
+        guard let priority = priorities[text.lowercased()] else { throw .priority }
+        return priority
     }
 
     private static func list(_ text: String) -> [String] {
@@ -130,46 +163,6 @@ extension Publication {
     }
 }
 
-extension Publication.Action {
-    /// `view, Open, https://example.org; …`, or a JSON list.
-    static func list(_ text: String) throws(DoorError) -> [Self] {
-        if text.hasPrefix("[") {
-            guard let list = (try? JSONValue(parsing: text, depth: 8))?.array else { throw .actions }
-            return try self.list(list)
-        }
-        var actions: [Self] = []
-        for part in text.split(separator: ";") where !part.trimmed.isEmpty {
-            let fields = part.split(separator: ",", omittingEmptySubsequences: false).map { $0.trimmed }
-            guard fields.count >= 3, fields[0].value(of: "action") == "view" else { throw .actions }
-            actions.append(try .init(checking: fields[1].value(of: "label"), url: fields[2].value(of: "url")))
-        }
-        return try checked(actions)
-    }
-
-    static func list(_ values: [JSONValue]) throws(DoorError) -> [Self] {
-        var actions: [Self] = []
-        for value in values {
-            guard value["action"]?.string == "view", let label = value["label"]?.string, let url = value["url"]?.string
-            else { throw .actions }
-            actions.append(try .init(checking: label, url: url))
-        }
-        return try checked(actions)
-    }
-
-    private init(checking label: String, url: String) throws(DoorError) {
-        guard 1...256 ~= label.utf8.count, 1...Publication.fieldLimit ~= url.utf8.count, url.contains(":") else {
-            throw .actions
-        }
-        (self.label, self.url) = (label, url)
-    }
-
-    /// ntfy takes three.
-    private static func checked(_ actions: [Self]) throws(DoorError) -> [Self] {
-        guard actions.count <= 3 else { throw .actions }
-        return actions
-    }
-}
-
 extension StringProtocol {
     /// Without blanks at both ends.
     var trimmed: String {
@@ -177,10 +170,5 @@ extension StringProtocol {
         while let first = text.first, first.isWhitespace { text.removeFirst() }
         while let last = text.last, last.isWhitespace { text.removeLast() }
         return String(text)
-    }
-
-    /// What follows `name=`; without that, all of it.
-    fileprivate func value(of name: String) -> String {
-        hasPrefix("\(name)=") ? String(dropFirst(name.count + 1)) : String(self)
     }
 }

@@ -16,14 +16,13 @@ package struct DoorToken: Sendable, Equatable {
     package let maximumBytes: Int
 
     package static let defaultPerMinute: Int64 = 300
-    package static let defaultMaximumBytes = 65_536
-    /// A notification's text, and room for what JSON adds.
+    /// Of a longer text than ``BodyText/limit`` the middle is left out.
     package static let byteLimit = 262_144
     package static let nameLimit = 64
 
     package init(
         name: String, token: String, group: String?, createdAt: Int64, perMinute: Int64 = defaultPerMinute,
-        maximumBytes: Int = defaultMaximumBytes
+        maximumBytes: Int = byteLimit
     ) {
         (self.name, self.group, self.createdAt) = (name, group, createdAt)
         digest = Self.digest(of: token)

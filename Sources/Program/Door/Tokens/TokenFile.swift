@@ -1,6 +1,7 @@
 import Glibc
 import Identity
 import JSON
+import Hosting
 
 /// The file with a desktop's tokens, which belongs to its user alone. It is replaced as a whole: whoever reads it finds
 /// the tokens of before or of after.
@@ -12,29 +13,42 @@ package struct TokenFile: Sendable {
 
     package struct Failure: Error, Sendable {
         package let message: String
+        /// Whether it may pass by itself, such as a lack of descriptors.
+        let isTemporary: Bool
 
-        package init(message: String) { self.message = message }
+        package init(message: String, isTemporary: Bool = false) {
+            (self.message, self.isTemporary) = (message, isTemporary)
+        }
     }
 
-    /// What tells one version of the file from another.
+    /// What tells one version of the file from another. A change of its owner or mode is one, too.
     struct Version: Equatable {
-        let inode: UInt64
-        let size: Int64
-        let seconds: Int
-        let nanoseconds: Int
+        private let numbers: [Int64]
+
+        fileprivate init(_ status: stat) {
+            numbers = [
+                Int64(truncatingIfNeeded: status.st_dev), Int64(truncatingIfNeeded: status.st_ino),
+                Int64(status.st_size), Int64(status.st_mode), Int64(status.st_uid), Int64(status.st_mtim.tv_sec),
+                Int64(status.st_mtim.tv_nsec), Int64(status.st_ctim.tv_sec), Int64(status.st_ctim.tv_nsec),
+            ]
+        }
     }
 
     private let path: String
 
-    package init(directory: String) { path = "\(directory)/\(Self.name)" }
+    private let directory: String
+
+    package init(directory: String) {
+        self.directory = directory
+        path = "\(directory)/\(Self.name)"
+    }
 
     /// `nil`: there is no file.
-    func version() -> Version? {
+    func version() throws(Failure) -> Version? {
         var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        return Version(
-            inode: UInt64(status.st_ino), size: Int64(status.st_size), seconds: status.st_mtim.tv_sec,
-            nanoseconds: status.st_mtim.tv_nsec)
+        if lstat(path, &status) == 0 { return Version(status) }
+        guard errno == ENOENT else { throw failure("cannot read") }
+        return nil
     }
 
     /// Without a file there are none. One that can't be understood as a whole is an error: no token of it counts.
@@ -72,6 +86,7 @@ package struct TokenFile: Sendable {
 
     /// Changes the file. Changes of several processes come one after the other.
     package func change<T>(_ change: (inout [DoorToken]) throws(Failure) -> T) throws(Failure) -> T {
+        do throws(HostError) { try StateDirectory.make(directory) } catch { throw Failure(message: error.message) }
         let lock = open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard lock >= 0 else { throw failure("cannot lock") }
         defer { close(lock) }
@@ -94,6 +109,6 @@ package struct TokenFile: Sendable {
     }
 
     private func failure(_ what: String) -> Failure {
-        Failure(message: "\(what) \(path): \(String(cString: strerror(errno)))")
+        Failure(message: "\(what) \(path): \(String(cString: strerror(errno)))", isTemporary: true)
     }
 }

@@ -9,7 +9,7 @@ struct TokenGate {
         /// `nil` = without a token, from this machine.
         let token: DoorToken?
 
-        var maximumBytes: Int { token?.maximumBytes ?? DoorToken.defaultMaximumBytes }
+        var maximumBytes: Int { token?.maximumBytes ?? DoorToken.byteLimit }
     }
 
     private struct Allowance {
@@ -20,10 +20,18 @@ struct TokenGate {
     private let file: TokenFile
     /// Whether programs on this machine need no token.
     private let opensToLoopback: Bool
+    /// Of the tokens below; `nil` = there was no file, or it could not be read.
     private var version: TokenFile.Version?
-    private var tokens: [String: DoorToken] = [:]
+    /// By their digests; or why those of this version can't be used.
+    private var tokens: Result<[String: DoorToken], TokenFile.Failure> = .success([:])
     /// What is left of each token's requests, by its digest. Of no more tokens than there are in the file.
     private var allowances: [String: Allowance] = [:]
+    /// For the desktop's user, and not shown yet. No more than a few lines in ten minutes.
+    private(set) var notices: [String] = []
+    private var told: (since: UInt64, texts: Set<String>) = (0, [])
+
+    private static let noticeTime: UInt64 = 600_000
+    private static let noticeLimit = 10
 
     init(_ file: TokenFile, opensToLoopback: Bool) { (self.file, self.opensToLoopback) = (file, opensToLoopback) }
 
@@ -32,16 +40,34 @@ struct TokenGate {
     /// - Parameter now: monotonic milliseconds.
     mutating func admit(_ head: HTTPRequestHead, isLoopback: Bool, now: UInt64) throws(DoorError) -> Publisher {
         guard head.headers.count(where: { $0.name.lowercased() == "authorization" }) <= 1 else { throw .unauthorized }
-        guard let header = head["Authorization"] else {
+        guard let header = Self.authorization(of: head) else {
             guard opensToLoopback, isLoopback else { throw .unauthorized }
+            if let header = Self.forwarding(of: head) { throw .forwarded(header) }
+            // A link or a picture in a page makes a browser send one.
+            guard head.method != "GET" else { throw .getNeedsToken }
             return Publisher(token: nil)
         }
-        reload()
+        let tokens = try current(now)
         guard let secret = Self.token(in: header), let token = tokens[DoorToken.digest(of: secret)] else {
             throw .unauthorized
         }
         try take(token, now)
         return Publisher(token: token)
+    }
+
+    /// The notices so far, which are then forgotten.
+    mutating func takeNotices() -> [String] {
+        defer { notices = [] }
+        return notices
+    }
+
+    private mutating func tell(_ text: String, _ now: UInt64) {
+        if now &- told.since >= Self.noticeTime { told = (now, []) }
+        guard told.texts.count < Self.noticeLimit, told.texts.insert(text).inserted else { return }
+        notices.append(text)
+        if told.texts.count == Self.noticeLimit {
+            notices.append("further messages of this kind are left out for 10 minutes")
+        }
     }
 
     private mutating func take(_ token: DoorToken, _ now: UInt64) throws(DoorError) {
@@ -54,18 +80,70 @@ struct TokenGate {
         let isAllowed = allowance.requests >= 1
         if isAllowed { allowance.requests -= 1 }
         allowances[token.digest] = allowance
-        guard isAllowed else { throw .tooMany }
+        guard isAllowed else {
+            tell("the token \"\(token.name)\" is at its limit of \(token.perMinute) requests a minute", now)
+            throw .tooMany
+        }
     }
 
-    /// A file that can't be read lets nobody in.
-    private mutating func reload() {
-        let version = file.version()
-        guard version != self.version || version == nil else { return }
-        self.version = version
-        let list = (try? file.tokens()) ?? []
-        tokens = Dictionary(list.map { ($0.digest, $0) }) { $1 }
-        allowances = allowances.filter { tokens[$0.key] != nil }
+    /// The tokens as they are now. A file that can't be read lets nobody in, and is read again at the next request; one
+    /// that can't be used, when it has changed.
+    private mutating func current(_ now: UInt64) throws(DoorError) -> [String: DoorToken] {
+        do throws(TokenFile.Failure) {
+            let version = try file.version()
+            if version == nil || version != self.version {
+                self.version = nil
+                do throws(TokenFile.Failure) { tokens = .success(try read()) } catch {
+                    guard !error.isTemporary else { throw error }
+                    tokens = .failure(error)
+                    tell("no token is accepted: \(error.message)", now)
+                }
+                self.version = version
+            }
+        } catch {
+            tell("no token is accepted at the moment: \(error.message)", now)
+            throw .noTokens
+        }
+        do throws(TokenFile.Failure) { return try tokens.get() } catch { throw .unauthorized }
     }
+
+    private mutating func read() throws(TokenFile.Failure) -> [String: DoorToken] {
+        let list = try file.tokens()
+        let tokens = Dictionary(list.map { ($0.digest, $0) }) { $1 }
+        allowances = allowances.filter { tokens[$0.key] != nil }
+        return tokens
+    }
+
+    // MARK: Headers
+
+    /// Of the query, as ntfy has it, for programs that can give only a URL: `?auth=` and the header's value in base64.
+    private static func authorization(of head: HTTPRequestHead) -> String? {
+        guard let query = try? Query(head), let text = query["authorization"] ?? query["auth"] else {
+            return head["Authorization"]
+        }
+        let plain = text.filter { $0 != "=" }.map { $0 == "+" || $0 == " " ? "-" : $0 == "/" ? "_" : $0 }
+        // Something that is no header's value is no token either.
+        return TextEncoding.base64url.decode(String(plain)).flatMap { String(validating: $0, as: UTF8.self) } ?? ""
+    }
+
+    /// The header of a proxy that has passed a request on. No proxy is trusted here, so the client may be anywhere.
+    private static func forwarding(of head: HTTPRequestHead) -> String? {
+        head.headers.first { header in
+            let name = header.name.lowercased()
+            return proxyHeaders.contains(name) || proxyPrefixes.contains { name.hasPrefix($0) }
+                || proxyParts.contains { name.contains($0) }
+        }?.name
+    }
+
+    private static let proxyHeaders: Set<String> = [
+        "forwarded", "via", "cdn-loop", "x-host", "x-original-host", "x-original-url", "x-rewrite-url",
+        "x-proxy-user-ip",
+        "x-scheme",
+    ]
+    private static let proxyPrefixes = [
+        "x-forwarded", "x-original-forwarded", "cf-", "x-envoy-", "x-amzn-", "tailscale-",
+    ]
+    private static let proxyParts = ["client-ip", "clientip", "real-ip", "remote-ip", "remote-addr", "user-ip"]
 
     /// `Bearer TOKEN`, or `Basic` with the token as the password, or as the user without a password.
     private static func token(in header: String) -> String? {

@@ -9,7 +9,7 @@ final class AgentRun {
     private static let interval: Int64 = 2_000
 
     private let handle: Handle
-    private let lock: ProgramLock?
+    private let lock: ProgramLock
     private let allows: Bool
     /// When to ask for permission; `nil` = not at the moment.
     private var asksAt: Int64? = Clock.now
@@ -18,6 +18,7 @@ final class AgentRun {
 
     init(_ arguments: Arguments) throws(Failure) {
         allows = arguments.has(Command.agentAllow)
+        Interrupt.reportHangups()
         let directory = arguments.text(.deviceStateDirectory) ?? AgentRun.standardDirectory
         if directory == ":memory:" { throw Failure(.usage, "an agent needs a directory; :memory: has no pairings") }
         let options: JSONValue = [
@@ -25,9 +26,8 @@ final class AgentRun {
             "tls": arguments.text(.caFile).map { ["ca_file": .string($0)] },
             "alerts": "system", "late_alerts": .string(arguments.text(Command.agentLate) ?? "summary"), "yields": true,
         ]
-        (handle, lock) = try ProgramLock.opening(.agent, in: directory) { () throws(Failure) in
-            try AgentRun.open(options, verbose: arguments.has(.verbose))
-        }
+        lock = try ProgramLock(.agent, in: directory)
+        handle = try AgentRun.open(options, verbose: arguments.has(.verbose))
     }
 
     /// Waits for a program that does not share the device.

@@ -36,7 +36,8 @@ extension Command {
             """
             With --http it accepts notifications over HTTP, in the format of ntfy's clients: a POST to /TOPIC with the \
             message, or JSON to /. Requests need a token (bellwire token); with --http-open, those from this machine \
-            do not. If a group has the topic's name, only its devices get the notification. Web pages cannot publish.
+            do not. If a group has the topic's name, only its devices get the notification. Web pages cannot publish. \
+            SIGHUP makes it read the certificate again.
             """,
             """
             With ACTION it controls the desktop that is running with the same state directory: pair shows a new code, \

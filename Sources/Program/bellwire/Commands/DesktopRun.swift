@@ -40,14 +40,11 @@ final class DesktopRun {
             "confirm": arguments.has(Command.confirmAll) ? true : nil,
             "legacy": arguments.text(Command.desktopLegacy).map { .string($0) },
         ]
-        let open = { () throws(Failure) in
-            try Handle(.desktop, options: options, verbose: arguments.has(.verbose))
+        // Nothing must happen in the name of a desktop that may not run.
+        lock = try DesktopDirectory.path(arguments).map { directory throws(Failure) in
+            try ProgramLock(.desktop, in: directory)
         }
-        if let directory = try DesktopDirectory.path(arguments) {
-            (handle, lock) = try ProgramLock.opening(.desktop, in: directory, open)
-        } else {
-            (handle, lock) = (try open(), nil)
-        }
+        handle = try Handle(.desktop, options: options, verbose: arguments.has(.verbose))
         pairing = DesktopPairing(handle, arguments, scanned: scanned)
     }
 
@@ -62,6 +59,7 @@ final class DesktopRun {
     }
 
     func run() throws(Failure) -> Exit {
+        Interrupt.reportHangups()
         let isUnpaired = try result { bw_desktop_devices(handle.pointer, $0) }.array?.isEmpty ?? true
         pairing.begin(isUnpaired: isUnpaired)
         try handle.subscribe("*") { [unowned self] name, event in show(name, event) }
@@ -81,7 +79,7 @@ final class DesktopRun {
         defer { services.close() }
         let pushes = arguments.has(Command.stdinOption)
         // A line answers the question that is open; else it is pushed.
-        let input = LineInput { [unowned self] line in
+        let input = LineInput(json: json) { [unowned self] line in
             let isAnswer = (try? line.text.get()).map { pairing.answer($0) } ?? false
             if !isAnswer, pushes { push(line) }
         }

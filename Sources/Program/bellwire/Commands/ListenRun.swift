@@ -24,6 +24,7 @@ final class ListenRun {
     private var signal: Int32?
 
     init(_ arguments: Arguments) throws(Failure) {
+        Interrupt.reportHangups()
         try arguments.exclude([Command.listenCount, Command.listenOnce], of: "listen")
         json = arguments.has(.json)
         showsAll = arguments.has(Command.listenAll)

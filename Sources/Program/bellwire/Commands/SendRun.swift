@@ -1,4 +1,5 @@
 import CBellwire
+import Door
 import JSON
 
 /// One run of `bellwire send`.
@@ -60,7 +61,10 @@ final class SendRun {
         if let word = operands.first {
             throw Failure(.usage, "\"\(word)\" is an unexpected argument (see bellwire send --help)")
         }
-        return ["title": .string(title), "body": .string(body == "-" ? try LineInput.all().trimmed : body)]
+        return [
+            "title": .string(title),
+            "body": .string(body == "-" ? try LineInput.body().trimmed : BodyText.cut(body).text),
+        ]
     }
 
     func run() throws(Failure) -> Exit {
@@ -80,7 +84,7 @@ final class SendRun {
     ) throws(Failure) -> Exit {
         var lines: [LineInput.Line] = []
         var (count, failed) = (0, 0)
-        let input = LineInput { lines.append($0) }
+        let input = LineInput(json: json) { lines.append($0) }
         while true {
             let wake = try session.handle.wait(input: input) { () throws(Failure) in !lines.isEmpty || !input.isOpen }
             if case .signal(let signal) = wake { throw .interrupted(signal) }

@@ -35,7 +35,7 @@ final class ShownCode {
             bw_pairing_show_async(session.pointer, connectTime, completion, userData, destroy)
         }
         try show(offer)
-        let input = LineInput { [unowned self] line in answer((try? line.text.get()) ?? "?") }
+        let input = LineInput(json: false) { [unowned self] line in answer((try? line.text.get()) ?? "?") }
         input.isWanted = false
         let wake = try session.handle.wait(until: deadline, input: input) { () throws(Failure) in
             if !input.isOpen, asked != nil { decide(false) }

@@ -28,7 +28,7 @@ extension Command {
     static let tokenRate = Option(
         "per-minute", .required("N"), "Maximum requests per minute, also as a burst; 0 = no limit.", initial: "300")
     static let tokenBytes = Option(
-        "max-bytes", .required("BYTES"), "Maximum size of a request's body, 1 to 262144.", initial: "65536")
+        "max-bytes", .required("BYTES"), "Maximum size of a request's body, 1 to 262144.", initial: "262144")
     static let tokenRevoke = Option("revoke", .required("NAME"), "Revokes the token with this name.")
 
     private static func runToken(_ arguments: Arguments) throws(Failure) -> Exit {
@@ -78,7 +78,7 @@ extension Command {
         let secret = DoorToken.fresh()
         let token = DoorToken(
             name: name, token: secret, group: arguments.text(tokenGroup), createdAt: WallClock.milliseconds,
-            perMinute: Int64(rate ?? 0), maximumBytes: bytes ?? DoorToken.defaultMaximumBytes)
+            perMinute: Int64(rate ?? 0), maximumBytes: bytes ?? DoorToken.byteLimit)
         let isNew = try file.change { (tokens) throws(TokenFile.Failure) -> Bool in
             guard !tokens.contains(where: { $0.name == name }) else { return false }
             tokens.append(token)

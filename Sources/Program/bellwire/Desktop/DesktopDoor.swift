@@ -14,6 +14,7 @@ final class DesktopDoor {
     private enum Message: Sendable {
         case listening(UInt16)
         case failed(String)
+        case notice(String)
         case post(Post)
     }
 
@@ -29,7 +30,9 @@ final class DesktopDoor {
     private let mail: LoopMail<Message>
     private let holder = Holder()
     private let address: String
-    private let isSecure: Bool
+    /// `nil` = plain HTTP.
+    private let certificate: TLSServerOptions?
+    private var hangups = Interrupt.hangups
     /// Tells the user where it listens.
     private let announce: (String) -> Void
 
@@ -64,7 +67,7 @@ final class DesktopDoor {
         if let certificate = arguments.text(Command.httpCertificate), let key = arguments.text(Command.httpKey) {
             options.tls = TLSServerOptions(certificateFile: certificate, keyFile: key)
         }
-        (self.handle, self.address, self.announce, isSecure) = (handle, address, announce, options.tls != nil)
+        (self.handle, self.address, self.announce, certificate) = (handle, address, announce, options.tls)
         mail = try LoopMail()
         listen(options)
     }
@@ -72,7 +75,9 @@ final class DesktopDoor {
     private func listen(_ options: DoorOptions) {
         EventLoop.post { [mail, holder] in
             do throws(TransportError) {
-                let door = try Door(options, clock: { WallClock.milliseconds }) { publication, completion in
+                let door = try Door(
+                    options, clock: { WallClock.milliseconds }, notice: { mail.put(.notice($0)) }
+                ) { publication, completion in
                     mail.put(.post(Post(publication: publication, completion: completion)))
                 }
                 holder.door = door
@@ -91,12 +96,29 @@ final class DesktopDoor {
         }
     }
 
-    /// To be called when ``descriptor`` is readable.
+    /// Reads the certificate again. One that can't be used leaves the one before in place.
+    private func renew(_ certificate: TLSServerOptions) {
+        EventLoop.post { [mail, holder] in
+            do throws(TransportError) {
+                try holder.door?.renew(certificate)
+                mail.put(.notice("the certificate of --http-certificate was read again"))
+            } catch {
+                mail.put(.notice("\(error.message); --http keeps its previous certificate"))
+            }
+        }
+    }
+
+    /// To be called when ``descriptor`` is readable, or a signal has come.
     func serve() throws(Failure) {
+        if hangups != Interrupt.hangups {
+            hangups = Interrupt.hangups
+            if let certificate { renew(certificate) }
+        }
         for message in mail.take() {
             switch message {
             case .listening(let port):
-                announce("\(isSecure ? "https" : "http")://\(Address(address, port: Int64(port)))")
+                announce("\(certificate == nil ? "http" : "https")://\(Address(address, port: Int64(port)))")
+            case .notice(let text): Output.notice(Printable.line(text))
             case .failed(let why): throw Failure(.failed, "--http: \(why)")
             case .post(let post): take(post)
             }

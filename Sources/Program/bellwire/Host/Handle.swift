@@ -82,10 +82,15 @@ final class Handle {
     ) throws(Failure) -> Wake {
         var progress = waitingFor
         let descriptor = try check(role.descriptor(pointer))
+        var hangups = Interrupt.hangups
         while true {
             try check(role.dispatch(pointer))
             if try isDone() { return .done }
             if let signal = Interrupt.take() { return .signal(signal) }
+            if hangups != Interrupt.hangups {
+                hangups = Interrupt.hangups
+                continue
+            }
             let left = deadline.map { max(0, $0 &- Clock.now) }
             if left == 0 { return .deadline }
             let next = [progress?.step().map { max(0, $0 &- Clock.now) }, left].compactMap(\.self).min()

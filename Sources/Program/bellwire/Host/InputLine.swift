@@ -1,3 +1,4 @@
+import Door
 import JSON
 
 /// A line of standard input that says a notification.
@@ -10,7 +11,7 @@ enum InputLine {
         guard json else {
             let parts = line.split(separator: "\t", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
             return [
-                "title": .string(parts[0]), "body": .string(parts.count > 1 ? parts[1] : ""),
+                "title": .string(parts[0]), "body": .string(parts.count > 1 ? BodyText.cut(parts[1]).text : ""),
                 "priority": parts.count > 2 ? .string(Priority.name(of: parts[2])) : nil,
             ]
         }

@@ -53,21 +53,29 @@ enum Interrupt {
 
     /// Whether SIGHUP is news rather than an end.
     private static let isHangupNews = Atomic<Bool>(false)
+    /// Whether SIGHUP was ignored at the start, as nohup does it.
+    private static let outlivesTerminal = Atomic<Bool>(false)
+    /// See ``hangups``.
+    private static let hangupCount = Atomic<Int>(0)
 
-    /// From now on SIGHUP is reported each time, like any message, also where it was ignored. It neither ends the
-    /// program nor makes another signal end it.
+    /// SIGHUPs that asked the program to read its files again.
+    static var hangups: Int { hangupCount.load(ordering: .relaxed) }
+
+    /// From now on a SIGHUP does not end the program, also where it was ignored: ``hangups`` counts it. Only if the
+    /// terminal was closed is it still an end.
     static func reportHangups() {
         Terminal.note()
         isHangupNews.store(true, ordering: .relaxed)
         var before = sigaction()
         sigaction(SIGHUP, nil, &before)
         guard unsafeBitCast(before.__sigaction_handler.sa_handler, to: Int.self) == ignored else { return }
+        outlivesTerminal.store(true, ordering: .relaxed)
         take(over: SIGHUP)
     }
 
     /// In the handler: no allocation, no lock.
     private static func endAtOnce(after signal: Int32) {
-        if signal == SIGHUP, isHangupNews.load(ordering: .relaxed) { return }
+        let isNews = isHangupNews.load(ordering: .relaxed)
         let taken = taken.load(ordering: .relaxed)
         var plain = sigaction()
         func end(by other: Int32) {
@@ -77,15 +85,24 @@ enum Interrupt {
         }
         end(by: SIGINT)
         end(by: SIGTERM)
-        end(by: SIGHUP)
+        if !isNews { end(by: SIGHUP) }
     }
 
     /// `SIG_IGN`, which is a cast in C and does not come over.
     private static let ignored = 1
 
-    /// The signal that came, once.
+    /// The signal that came, once, if it asks the program to end.
     static func take() -> Int32? {
         var byte: UInt8 = 0
-        return read(descriptor, &byte, 1) == 1 ? Int32(byte) : nil
+        while read(descriptor, &byte, 1) == 1 {
+            let signal = Int32(byte)
+            guard signal == SIGHUP, isHangupNews.load(ordering: .relaxed),
+                outlivesTerminal.load(ordering: .relaxed) || !Terminal.isGone
+            else { return signal }
+            hangupCount.add(1, ordering: .relaxed)
+            // The program is not stuck: a signal after this one asks again.
+            for other in signals where taken.load(ordering: .relaxed) & (1 << UInt32(other)) != 0 { take(over: other) }
+        }
+        return nil
     }
 }

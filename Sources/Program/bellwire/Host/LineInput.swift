@@ -1,3 +1,4 @@
+import Door
 import Glibc
 
 /// Standard input, one line at a time, without ever waiting in a read.
@@ -25,10 +26,12 @@ final class LineInput {
     private var count = 0
     private let body: (Line) -> Void
 
-    /// A longer line is not used.
+    /// Of a longer line only its beginning is used, or nothing of it if it is JSON.
     static let limit = 256 * 1024
 
-    init(_ body: @escaping (Line) -> Void) { self.body = body }
+    private let takesJSON: Bool
+
+    init(json: Bool, _ body: @escaping (Line) -> Void) { (takesJSON, self.body) = (json, body) }
 
     /// To be called when the descriptor is readable.
     func read() throws(Failure) {
@@ -62,12 +65,10 @@ final class LineInput {
         count += 1
         if pending.last == UInt8(ascii: "\r") { pending.removeLast() }
         let text: Result<String, Failure> =
-            if isSkipping {
+            if isSkipping, takesJSON {
                 .failure(Failure(.failed, "longer than \(LineInput.limit) bytes"))
-            } else if let text = String(validating: pending, as: UTF8.self) {
-                .success(text)
             } else {
-                .failure(Failure(.failed, "not valid UTF-8"))
+                .success(Charset.guess(pending))
             }
         body(Line(number: count, text: text))
     }
@@ -75,6 +76,16 @@ final class LineInput {
     /// All of standard input as text, or one line where it is a terminal; at most ``limit`` bytes.
     static func all() throws(Failure) -> String {
         try contents(of: 0, named: "standard input", endsWithLine: isTerminal)
+    }
+
+    /// All of standard input as a notification's text, or one line where it is a terminal: in any character set, and cut
+    /// with a note if it is too long.
+    static func body() throws(Failure) -> String {
+        var body = BodyText()
+        try read(0, named: "standard input", endsWithLine: isTerminal) { bytes throws(Failure) in body.append(bytes) }
+        let (text, omitted) = body.text
+        if omitted > 0 { Output.notice("standard input is too long: \(omitted) bytes in the middle are left out") }
+        return text
     }
 
     static var isTerminal: Bool { isatty(0) == 1 }
@@ -99,6 +110,19 @@ final class LineInput {
         of descriptor: Int32, named name: String, endsWithLine: Bool
     ) throws(Failure) -> String {
         var bytes: [UInt8] = []
+        try read(descriptor, named: name, endsWithLine: endsWithLine) { part throws(Failure) in
+            bytes += part
+            if bytes.count > limit { throw Failure(.usage, "\(name) is larger than \(limit) bytes") }
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Failure(.usage, "\(name) is not valid UTF-8")
+        }
+        return text
+    }
+
+    private static func read(
+        _ descriptor: Int32, named name: String, endsWithLine: Bool, _ body: (ArraySlice<UInt8>) throws(Failure) -> Void
+    ) throws(Failure) {
         var buffer = [UInt8](repeating: 0, count: 16 * 1024)
         while true {
             var entries = [descriptor, Interrupt.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
@@ -109,14 +133,9 @@ final class LineInput {
             guard count >= 0 else {
                 throw Failure(.failed, "cannot read \(name): \(String(cString: strerror(errno)))")
             }
-            if count == 0 { break }
-            bytes += buffer[..<count]
-            if endsWithLine, bytes.last == UInt8(ascii: "\n") { break }
-            if bytes.count > limit { throw Failure(.usage, "\(name) is larger than \(limit) bytes") }
+            if count == 0 { return }
+            try body(buffer[..<count])
+            if endsWithLine, buffer[count - 1] == UInt8(ascii: "\n") { return }
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Failure(.usage, "\(name) is not valid UTF-8")
-        }
-        return text
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Hosting
 
 /// A file in a state directory that is locked by the one `bellwire agent`, or the one `bellwire desktop`, that runs there.
 ///
@@ -12,11 +13,13 @@ final class ProgramLock {
 
     private let descriptor: Int32
 
-    /// Takes the lock and holds it until it is released. `nil` = the directory does not exist yet.
-    init?(_ program: Program, in directory: String) throws(Failure) {
+    /// Takes the lock and holds it until it is released. Another user's directory is refused before a file is made in it.
+    init(_ program: Program, in directory: String) throws(Failure) {
+        do throws(HostError) { try StateDirectory.make(directory) } catch {
+            throw Failure(error.code == .invalid ? .usage : .failed, error.message)
+        }
         let file = "\(directory)/\(program.rawValue)"
         descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        if descriptor < 0, errno == ENOENT { return nil }
         guard descriptor >= 0 else { throw ProgramLock.failure("open", file) }
         var lock = ProgramLock.whole
         guard fcntl(descriptor, F_SETLK, &lock) == 0 else {
@@ -26,17 +29,6 @@ final class ProgramLock {
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
-
-    /// Takes the lock, and then opens what has its files in the directory: nothing must happen in the name of a program
-    /// that may not run. The first open creates the directory.
-    static func opening<Opened>(
-        _ program: Program, in directory: String, _ open: () throws(Failure) -> Opened
-    ) throws(Failure) -> (opened: Opened, lock: ProgramLock?) {
-        let early = try ProgramLock(program, in: directory)
-        let opened = try open()
-        let lock = if let early { early } else { try ProgramLock(program, in: directory) }
-        return (opened, lock)
-    }
 
     /// The process that holds the lock; `nil` = none. It must not be called by a process that may hold it: closing the
     /// file releases it.

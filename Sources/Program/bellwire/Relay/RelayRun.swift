@@ -56,6 +56,7 @@ final class RelayRun {
                     + "are remembered again when they register; stored frames are lost")
         }
         start(lists, stores, manager)
+        var hangups = Interrupt.hangups
         while true {
             try wait()
             for message in mail.take() {
@@ -67,6 +68,10 @@ final class RelayRun {
                 }
             }
             while let signal = Interrupt.take() { handle(signal) }
+            if hangups != Interrupt.hangups {
+                hangups = Interrupt.hangups
+                reload()
+            }
         }
     }
 
@@ -86,7 +91,6 @@ final class RelayRun {
 
     private func handle(_ signal: Int32) {
         switch signal {
-        case SIGHUP where !Terminal.isGone: reload()
         case SIGTERM, SIGHUP:
             EventLoop.post { [mail, holder] in
                 guard let service = holder.service else { return mail.put(.ended) }

@@ -15,10 +15,10 @@ struct PublicationTests {
     }
 
     private func read(
-        _ target: String, _ headers: [(String, String)] = [], bytes: [UInt8]
+        _ target: String, _ headers: [(String, String)] = [], bytes: [UInt8], method: String = "POST"
     ) throws(DoorError) -> Publication {
         let head = HTTPRequestHead(
-            method: "POST", target: target, headers: headers.map { .init(name: $0.0, value: $0.1) },
+            method: method, target: target, headers: headers.map { .init(name: $0.0, value: $0.1) },
             asksForWebSocket: false)
         return try Publication(head, body: bytes, now: Self.now)
     }
@@ -87,7 +87,10 @@ struct PublicationTests {
         for title in ["Häuser", "=?UTF-8?B?SMOkdXNlcg==?=", "=?utf-8?Q?H=C3=A4user?="] {
             #expect(try read("/t", [("Title", title)]).title == "Häuser")
         }
-        for title in ["=?UTF-8?B?!!?=", "=?latin1?Q?x?=", "=?", "=?UTF-8?Q?=C?=", "=?UTF-8?Q?=+4?="] {
+        for title in [
+            "=?UTF-8?B?!!?=", "=?klingon?Q?x?=", "=?", "=?UTF-8?Q?=C?=", "=?UTF-8?Q?=+4?=", "=?UTF-8?Q?x", "=??Q?x?=",
+            "=?UTF 8?Q?x?=", "=?UTF-8?X?x?=", "a =?UTF-8?Q?x=?= b",
+        ] {
             #expect(try read("/t", [("Title", title)]).title == title)
         }
         #expect(try read("/t", [("Message", "a\\nb")]).message == "a\nb")
@@ -95,14 +98,114 @@ struct PublicationTests {
         #expect(try read("/t", [("Message", "a\\n\u{301}b")]).message == "a\n\u{301}b")
     }
 
-    @Test("text that is no UTF-8 is refused wherever it stands")
-    func invalidUTF8() {
-        #expect(throws: DoorError.notUTF8) { try read("/t", [], bytes: [0x68, 0xff]) }
-        #expect(throws: DoorError.notUTF8) { try read("/", [], bytes: [0x7b, 0xff, 0x7d]) }
+    @Test(
+        "encoded words stand beside plain text and each other, in any character set and with a language",
+        arguments: [
+            ("Disk =?UTF-8?B?R3LDtsOfZQ==?=", "Disk Größe"), ("=?UTF-8?B?R3LDtsOfZQ==?= of disk", "Größe of disk"),
+            ("=?UTF-8?B?R3LDtsOfZQ?=", "Größe"), ("(=?UTF-8?Q?a?=)", "(a)"), ("=?UTF-8?Q?a?= =?UTF-8?Q?b?=", "ab"),
+            ("=?UTF-8?Q?a?=\t =?UTF-8?Q?_b?=  c", "a b  c"), ("=?UTF-8*de?Q?Gr=C3=B6=C3=9Fe?=", "Größe"),
+            ("=?utf-8?q?Gr=C3?= =?utf-8?b?tsOfZQ==?=", "Größe"), ("=?iso-8859-1?q?Gr=F6=DFe?=", "Größe"),
+            ("=?ISO-8859-15?Q?5_=A4?=", "5 €"), ("=?windows-1252?Q?5_=80_=93x=94?=", "5 € “x”"),
+            ("=?us-ascii?Q?plain?= =?latin1?Q?=E9?=", "plainé"), ("=?KOI8-R?B?8NLJ18XU?=", "Привет"),
+            ("=?ISO-2022-JP?B?GyRCRnxLXBsoQg==?=", "日本"), ("=?gb2312?B?1tDOxA==?=", "中文"),
+            ("=?windows-1251?Q?=CF?=", "П"), ("=?ISO-8859-2?Q?=B1?=", "ą"), ("=?UTF-8?Q?=FF?=", "\u{FFFD}"),
+        ])
+    func mixedWords(_ value: String, _ text: String) throws {
+        #expect(try read("/t", [("Title", value)]).title == text)
+    }
+
+    @Test("encoded words are read in each header that has text")
+    func wordsEverywhere() throws {
+        let publication = try read(
+            "/t",
+            [
+                ("Message", "=?UTF-8?Q?a=C3=A4?="), ("Tags", "=?UTF-8?Q?=C3=A4,b?=, c"),
+                ("Click", "https://e.org/=?UTF-8?Q?=C3=A4?="), ("Icon", "=?UTF-8?Q?https://e.org/i?="),
+                ("Attach", "=?UTF-8?B?aHR0cHM6Ly9lLm9yZy9h?="), ("Category", "=?iso-8859-1?Q?=E4?="),
+                ("Actions", "view, =?UTF-8?B?w5ZmZm5lbg==?=, https://e.org"), ("Priority", "=?UTF-8?Q?high?="),
+            ])
+        #expect(publication.message == "aä" && publication.tags == ["ä", "b", "c"] && publication.category == "ä")
+        #expect(publication.click == "https://e.org/ä" && publication.icon == "https://e.org/i")
+        #expect(publication.attachment == "https://e.org/a" && publication.priority == 4)
+        #expect(publication.actions.first?.label == "Öffnen")
+        // Only headers have them.
+        #expect(try read("/t?title=%3D%3FUTF-8%3FQ%3Fx%3F%3D").title == "=?UTF-8?Q?x?=")
+    }
+
+    @Test("a body that is not UTF-8 is converted: as it declares, or as it looks")
+    func characterSets() throws {
+        let latin: [UInt8] = [0x47, 0x72, 0xf6, 0xdf, 0x65]
+        #expect(try read("/t", [], bytes: latin).message == "Größe")
+        for type in [
+            "text/plain; charset=iso-8859-1", "text/plain;Charset=\"ISO-8859-1\"", "text/plain; charset=x-none",
+        ] {
+            #expect(try read("/t", [("Content-Type", type)], bytes: latin).message == "Größe")
+        }
+        #expect(try read("/t", [("Content-Type", "text/plain; charset=koi8-r")], bytes: [0xf0]).message == "П")
+        #expect(try read("/t", [("Content-Type", "text/plain; charset=utf-8")], bytes: latin).message == "Größe")
+        #expect(
+            try read("/", [], bytes: Array(#"{"topic":"t","message":""#.utf8) + latin + Array("\"}".utf8)).message
+                == "Größe")
+        // As Transport reads it.
+        #expect(try read("/t", [("Title", "5 \u{80}")]).title == "5 €")
+        #expect(try read("/t", [("Title", "caf\u{FFFD}")]).title == "caf\u{FFFD}")
         #expect(throws: DoorError.notUTF8) { try read("/t?title=%ff") }
         #expect(throws: DoorError.notUTF8) { try read("/t?title=%f") }
-        // As Transport repairs it.
-        #expect(throws: DoorError.notUTF8) { try read("/t", [("Title", "caf\u{FFFD}")]) }
+    }
+
+    @Test("a message that is too long loses its middle")
+    func longMessages() throws {
+        let text = "begin" + String(repeating: "ä", count: 65_536) + "end"
+        for message in [
+            try read("/t", [], text).message, try read("/", [], #"{"topic":"t","message":"\#(text)"}"#).message,
+        ] {
+            #expect(message.utf8.count <= 65_536 && message.hasPrefix("beginä") && message.hasSuffix("äend"))
+            #expect(message.contains("bytes left out"))
+        }
+    }
+
+    @Test("a surrogate without its other half costs one character, not the notification")
+    func surrogates() throws {
+        for (text, expected) in [
+            (#"cut \ud83d"#, "cut \u{FFFD}"), (#"\udE00x"#, "\u{FFFD}x"), (#"\ud83d\ud83d\ude00"#, "\u{FFFD}😀"),
+            (#"\\ud83d"#, "\\ud83d"),
+        ] {
+            #expect(try read("/", [], #"{"topic":"t","message":"\#(text)"}"#).message == expected)
+        }
+    }
+
+    @Test("what can't be shown is refused for its true reason")
+    func reasons() throws {
+        for (headers, body, words) in [
+            ([("Content-Encoding", "gzip")], "x", "gzip"),
+            ([("Content-Type", "multipart/form-data; boundary=x")], "x", "multipart"),
+            ([("Markdown", "yes")], "x", "markdown"), ([("Content-Type", "text/markdown")], "x", "markdown"),
+            ([("Title", String(repeating: "x", count: 1_025))], "x", "title"),
+            ([("Click", String(repeating: "x", count: 4_097))], "x", "click"),
+        ] as [([(String, String)], String, String)] {
+            let error = #expect(throws: DoorError.self) { try read("/t", headers, body) }
+            #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+        }
+        for (body, words) in [
+            (#"{"topic":"t","title":5}"#, "title"), (#"{"topic":5}"#, "topic"), (#"{"topic":"t","tags":"a"}"#, "tags"),
+            (#"{"topic":"t","markdown":true}"#, "markdown"), ("{", "JSON"), ("[]", "object"),
+        ] {
+            let error = #expect(throws: DoorError.self) { try read("/", [], body) }
+            #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+        }
+        #expect(throws: DoorError.attachmentFile) {
+            try read("/t", [("Content-Type", "image/png")], bytes: [0x89, 0x50, 0xff])
+        }
+        #expect(try read("/t", [("Markdown", "no"), ("Content-Encoding", "identity")], "x").message == "x")
+    }
+
+    @Test("a webhook that can only GET publishes at /topic/publish")
+    func webhooks() throws {
+        for end in ["publish", "send", "trigger"] {
+            let publication = try read("/t/\(end)?message=a+b&priority=4", [], bytes: [], method: "GET")
+            #expect(publication.topic == "t" && publication.message == "a b" && publication.priority == 4)
+        }
+        #expect(throws: DoorError.topic) { try read("/t/publish", [], "x") }
     }
 
     @Test("priorities are 1 to 5 or their names")
@@ -110,9 +213,18 @@ struct PublicationTests {
         for (text, number) in [("1", 1), ("min", 1), ("2", 2), ("low", 2), ("default", 3), ("4", 4), ("max", 5)] {
             #expect(try read("/t", [("Priority", text)]).priority == number)
         }
-        for text in ["0", "6", "-1", "shiny", "3.0"] {
+        for text in ["0", "6", "-1", "shiny", "3.0", "v=3"] {
             #expect(throws: DoorError.priority) { try read("/t", [("Priority", text)]) }
         }
+        // Of RFC 9218, which is about the request.
+        for text in ["u=3", "u=3, i", "i", "u=1,i=?0", "u=7;x=1", " u=2 , i=?1, new=4", "U=3"] {
+            #expect(try read("/t", [("Priority", text)]).priority == 3)
+            #expect(try read("/t?p=5", [("priority", text)]).priority == 5)
+            #expect(try read("/t", [("Priority", text), ("X-Priority", "4")]).priority == 4)
+            #expect(try read("/t", [("Priority", text), ("Priority", "4")]).priority == 4)
+            #expect(try read("/t", [("Priority", "4, \(text)")]).priority == 4)
+        }
+        #expect(throws: DoorError.priority) { try read("/t", [("X-Priority", "u=3")]) }
         for json in ["6", "-1", "true", "1.5", "[]", "9223372036854775807"] {
             #expect(throws: DoorError.priority) { try read("/", [], #"{"topic":"t","priority":\#(json)}"#) }
         }
@@ -143,11 +255,31 @@ struct PublicationTests {
             "", "[]", "{", #"{"message":"x"}"#, #"{"topic":1}"#, #"{"topic":"t","tags":"a"}"#,
             #"{"topic":"t","message":1}"#,
         ] {
-            #expect(throws: DoorError.notJSON) { try read("/", [], body) }
+            #expect(#expect(throws: DoorError.self) { try read("/", [], body) }?.code == 40017)
         }
         #expect(throws: DoorError.topic) { try read("/", [], #"{"topic":"../x"}"#) }
-        #expect(throws: DoorError.tooLarge) { try read("/t", [("Title", String(repeating: "x", count: 1_025))]) }
-        #expect(throws: DoorError.tooLarge) { try read("/t", [("Tags", String(repeating: "x,", count: 33))]) }
+        #expect(throws: DoorError.tooLong("title", 1_024)) {
+            try read("/t", [("Title", String(repeating: "x", count: 1_025))])
+        }
+        #expect(throws: DoorError.tooManyTags) { try read("/t", [("Tags", String(repeating: "x,", count: 33))]) }
+    }
+
+    @Test("parts of an action may have a name, quotes, commas and semicolons")
+    func quotedActions() throws {
+        let expected = [
+            #"view, "Open, now; \"here\"", 'https://e.org/?a=1,2;b'"#,
+            #"action=view, url="https://e.org/?a=1,2;b", label='Open, now; "here"', clear=true"#,
+        ]
+        for text in expected {
+            let action = try #require(try read("/t", [("Actions", text + "; view, b, c:d")]).actions.first)
+            #expect(action.json["label"] == #"Open, now; "here""# && action.json["url"] == "https://e.org/?a=1,2;b")
+        }
+        #expect(try read("/t", [("Actions", "view, A=B, https://e.org?a=b;")]).actions.first?.json["label"] == "A=B")
+        for text in [
+            #"view, "Open, https://e.org"#, #"view, "Open" now, https://e.org"#, #"view, "a", "#, "view, 'a\\'",
+        ] {
+            #expect(throws: DoorError.actions) { try read("/t", [("Actions", text)]) }
+        }
     }
 
     @Test("a token's group counts, whatever the topic")

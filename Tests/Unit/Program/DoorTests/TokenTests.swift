@@ -37,6 +37,14 @@ final class TokenTests {
             asksForWebSocket: false)
     }
 
+    private func anonymous(_ headers: [(String, String)], target: String = "/t", method: String = "POST")
+        -> HTTPRequestHead
+    {
+        HTTPRequestHead(
+            method: method, target: target, headers: headers.map { .init(name: $0.0, value: $0.1) },
+            asksForWebSocket: false)
+    }
+
     private func basic(_ text: String) -> String { "Basic " + TextEncoding.base64.encode(Array(text.utf8)) }
 
     @Test("a token is a bearer's, a password, or a user without one; only its hash is stored")
@@ -114,6 +122,118 @@ final class TokenTests {
         }
     }
 
+    @Test("a moment in which the file can't be read passes")
+    func unreadable() throws {
+        let secret = try add("ci")
+        let path = "\(directory)/tokens.json"
+        var gate = TokenGate(file, opensToLoopback: false)
+        // A link is not opened: like a lack of descriptors, that is an error of a system call.
+        try #require(rename(path, path + ".away") == 0 && symlink(path + ".away", path) == 0)
+        for _ in 0..<2 {
+            #expect(throws: DoorError.noTokens) { try gate.admit(head("Bearer \(secret)"), isLoopback: false, now: 0) }
+        }
+        #expect(gate.takeNotices().count == 1 && gate.takeNotices().isEmpty)
+        try #require(rename(path + ".away", path) == 0)
+        #expect(try gate.admit(head("Bearer \(secret)"), isLoopback: false, now: 0).token?.name == "ci")
+    }
+
+    @Test("a directory that can't be searched is not one without tokens")
+    func unsearchable() throws {
+        let secret = try add("ci")
+        var gate = TokenGate(TokenFile(directory: "\(directory)/tokens.json/x"), opensToLoopback: false)
+        #expect(throws: DoorError.noTokens) { try gate.admit(head("Bearer \(secret)"), isLoopback: false, now: 0) }
+    }
+
+    @Test("a change of the file's mode counts, although its content and its time are the same")
+    func modes() throws {
+        let secret = try add("ci")
+        let path = "\(directory)/tokens.json"
+        var gate = TokenGate(file, opensToLoopback: false)
+        for _ in 0..<2 {
+            chmod(path, 0o640)
+            #expect(throws: DoorError.unauthorized) {
+                try gate.admit(head("Bearer \(secret)"), isLoopback: false, now: 0)
+            }
+            chmod(path, 0o600)
+            #expect(try gate.admit(head("Bearer \(secret)"), isLoopback: false, now: 0).token?.name == "ci")
+        }
+        #expect(gate.takeNotices().count == 1)
+    }
+
+    @Test("what is left of a limit stays while the file can't be used")
+    func limitsStay() throws {
+        let secret = try add("ci", perMinute: 1)
+        var gate = TokenGate(file, opensToLoopback: false)
+        _ = try gate.admit(head("Bearer \(secret)"), isLoopback: false, now: 0)
+        chmod("\(directory)/tokens.json", 0o644)
+        #expect(throws: DoorError.unauthorized) { try gate.admit(head("Bearer \(secret)"), isLoopback: false, now: 0) }
+        chmod("\(directory)/tokens.json", 0o600)
+        #expect(throws: DoorError.tooMany) { try gate.admit(head("Bearer \(secret)"), isLoopback: false, now: 0) }
+    }
+
+    @Test("few lines say that tokens are at their limits, whatever the number of requests and tokens")
+    func notices() throws {
+        let secrets = try (0..<20).map { try add("token \($0)", perMinute: 1) }
+        var gate = TokenGate(file, opensToLoopback: false)
+        for now in [UInt64(0), 1, 2, 599_999] {
+            for secret in secrets { _ = try? gate.admit(head("Bearer \(secret)"), isLoopback: false, now: now) }
+        }
+        let texts = gate.takeNotices()
+        #expect(texts.count == 11 && texts[0].contains("token 0") && !texts.contains { $0.contains(secrets[0]) })
+        for _ in 0..<2 { _ = try? gate.admit(head("Bearer \(secrets[3])"), isLoopback: false, now: 600_000) }
+        #expect(gate.takeNotices().count == 1)
+    }
+
+    @Test("without a trusted proxy, a request that a proxy passed on is not from this machine")
+    func forwarded() throws {
+        let secret = try add("ci")
+        var gate = TokenGate(file, opensToLoopback: true)
+        for name in [
+            "X-Forwarded-For", "Forwarded", "x-real-ip", "X-Forwarded-Host", "X-Forwarded-Proto", "Via",
+            "CF-Connecting-IP",
+            "CF-Ray", "True-Client-IP", "X-Client-IP", "X-Cluster-Client-IP", "Fastly-Client-IP", "Fly-Client-IP",
+            "X-Original-Forwarded-For", "X-Envoy-External-Address", "CDN-Loop", "X-Azure-ClientIP", "X-Forwarded",
+            "Tailscale-User-Login", "X-Appengine-User-IP", "X-Amzn-Trace-Id",
+        ] {
+            for value in ["203.0.113.9", "127.0.0.1", ""] {
+                let error = #expect(throws: DoorError.self) {
+                    try gate.admit(anonymous([(name, value)]), isLoopback: true, now: 0)
+                }
+                #expect(error?.status == 401 && error?.message.contains(name) == true, "\(name)")
+            }
+            let both = anonymous([(name, "203.0.113.9"), ("Authorization", "Bearer \(secret)")])
+            #expect(try gate.admit(both, isLoopback: true, now: 0).token?.name == "ci")
+        }
+        for name in ["X-Request-Id", "Proxy-Connection", "User-Agent", "X-Title", "Client", "X-Priority"] {
+            #expect(try gate.admit(anonymous([(name, "x")]), isLoopback: true, now: 0).token == nil)
+        }
+    }
+
+    @Test("a URL may have the header in its query, and GET needs a token even on this machine")
+    func queries() throws {
+        let secret = try add("ci")
+        var gate = TokenGate(file, opensToLoopback: true)
+        for value in ["Bearer \(secret)", basic(":\(secret)"), basic("\(secret):")] {
+            let url = TextEncoding.base64url.encode(Array(value.utf8))
+            let plain = TextEncoding.base64.encode(Array(value.utf8))
+            for text in [url, plain, url + "%3D%3D"] {
+                for name in ["auth", "authorization", "AUTH"] {
+                    let head = anonymous(
+                        [("Authorization", "Basic eDp5")], target: "/t/send?\(name)=\(text)", method: "GET")
+                    #expect(try gate.admit(head, isLoopback: false, now: 0).token?.name == "ci", "\(name)=\(text)")
+                }
+            }
+        }
+        for target in ["/t?auth=!!", "/t?auth=\(secret)", "/t?auth=QmVhcmVyIHg"] {
+            #expect(throws: DoorError.unauthorized) {
+                try gate.admit(anonymous([], target: target), isLoopback: true, now: 0)
+            }
+        }
+        #expect(throws: DoorError.getNeedsToken) {
+            try gate.admit(anonymous([], target: "/t/publish", method: "GET"), isLoopback: true, now: 0)
+        }
+    }
+
     @Test("there are at most 256 tokens")
     func limit() throws {
         try file.change { (tokens) throws(TokenFile.Failure) in
@@ -140,10 +260,10 @@ final class TokenTests {
 struct PageRuleTests {
     private let rule = PageRule(names: ["Bells.example"])
 
-    private func error(_ headers: [(String, String)]) -> DoorError? {
+    private func error(_ headers: [(String, String)], isHTTP11: Bool = true) -> DoorError? {
         let head = HTTPRequestHead(
             method: "POST", target: "/t", headers: headers.map { .init(name: $0.0, value: $0.1) },
-            asksForWebSocket: false)
+            asksForWebSocket: false, isHTTP11: isHTTP11)
         do throws(DoorError) { try rule.check(head) } catch { return error }
         return nil
     }
@@ -154,6 +274,27 @@ struct PageRuleTests {
             #expect(error([("host", host)]) == nil, "\(host)")
         }
         #expect(error([("Host", "localhost"), ("Sec-Fetch-Site", "none")]) == nil)
+        // As old clients do.
+        #expect(error([], isHTTP11: false) == nil)
+        #expect(error([("Origin", "null")], isHTTP11: false) == .foreignPage)
+        #expect(error([("Host", "evil.example")], isHTTP11: false) == .foreignHost)
+    }
+
+    @Test("names in full, and this machine's own")
+    func ownNames() {
+        var bytes = [CChar](repeating: 0, count: 256)
+        #expect(gethostname(&bytes, 255) == 0)
+        let own = String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let first = String(own.prefix { $0 != "." })
+        for host in [
+            "localhost.", "localhost.:80", "bells.example.:1", "desk.localhost", own, own.uppercased() + ":80", first,
+            "\(first).local", "\(own).",
+        ] {
+            #expect(error([("Host", host)]) == nil, "\(host)")
+        }
+        for host in ["\(first).evil.example", "x\(first)", "localhost..", "evillocalhost"] {
+            #expect(error([("Host", host)]) == .foreignHost, "\(host)")
+        }
     }
 
     @Test("browsers say where a page comes from, and a name that points here is not ours")
