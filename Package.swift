@@ -40,6 +40,9 @@ targets += floor(
         // OpenSSL, loaded with the first TLS connection.
         .target(
             name: "COpenSSL", cSettings: [.unsafeFlags(["-gdwarf-4", "-ffunction-sections", "-fvisibility=hidden"])]),
+        // The words of the command line.
+        .target(
+            name: "CArguments", cSettings: [.unsafeFlags(["-gdwarf-4", "-fvisibility=hidden"])]),
         // Process setup that must happen before Swift's runtime starts.
         .target(
             name: "CEnvironment",
@@ -207,8 +210,8 @@ targets += floor(
         .executableTarget(
             name: "bellwire",
             dependencies: [
-                "CABI", "CBellwire", "CLinux", "Relay", "RelayService", "Door", "DeviceAlerts", "Alerts", "Hosting",
-                "Transport", "Wire", "JSON",
+                "CABI", "CArguments", "CBellwire", "CLinux", "Relay", "RelayService", "Door", "DeviceAlerts", "Alerts",
+                "SystemServices", "Hosting", "Transport", "Wire", "Identity", "JSON",
             ]),
     ])
 
@@ -292,7 +295,7 @@ targets += tests(
     of: "System",
     [
         .testTarget(name: "SharingTests", dependencies: ["Sharing", "Hosting", "Transport", "Store", "JSON"]),
-        .testTarget(name: "HostingTests", dependencies: ["Hosting", "Sealing", "Store", "Wire", "JSON"]),
+        .testTarget(name: "HostingTests", dependencies: ["Hosting", "Identity", "Sealing", "Store", "Wire", "JSON"]),
         .testTarget(
             name: "SystemServicesTests",
             dependencies: ["SystemServices", "Hosting", "Identity", "Transport", "CLinux"],
@@ -405,7 +408,7 @@ for target in targets where target.type == .regular {
 // store, which spend their time in the modules below them.
 let fast: Set<String> = ["JSON", "Wire", "Sealing", "Transport", "Relay", "Store", "NATS", "Cluster"]
 let hot = fast.union(["Signalling", "Delivery", "Inbox", "History", "Desktop"])
-let inC: Set<String> = ["COnDemand", "COpenSSL", "CEnvironment"]
+let inC: Set<String> = ["COnDemand", "COpenSSL", "CEnvironment", "CArguments"]
 for target in targets where target.type == .regular && !fast.contains(target.name) && !inC.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-Osize"], .when(configuration: .release)))
 }

@@ -15,7 +15,7 @@ enum Bellwire {
     static func main() {
         do throws(Failure) {
             try Interrupt.install()
-            exit(try run(try CommandLineWords.read()).code)
+            exit(try run(CommandLineWords.read()).code)
         } catch {
             Output.failure(error, json: CommandLineWords.haveJSON)
             exit(error.exit.code)
@@ -28,6 +28,7 @@ enum Bellwire {
                 .usage,
                 "missing command; commands are \(commands.map(\.name).joined(separator: ", ")) (see bellwire --help)")
         }
+        _ = try Word.checked(first, as: .nothing, in: "argument 1")
         switch first {
         case "--help", "-h":
             Output.text(Help.overview(of: commands))

@@ -34,18 +34,18 @@ package struct KeyStore: Sendable {
 
     /// The next key, if there is one.
     package func storedNext() throws(HostError) -> SigningKey? {
-        guard let path = directory.path, let file = directory.file("identity.next.key") else { return nil }
+        guard let place = directory.name, let file = directory.file("identity.next.key") else { return nil }
         switch options.keys {
         case .file:
             do throws(IdentityError) { return try SigningKey.load(path: file) } catch { throw HostError(error) }
         case .secretService:
-            return try KeyringKey.load(role: "\(options.role)-next", stateDirectory: path, service: service)
+            return try KeyringKey.load(role: "\(options.role)-next", stateDirectory: place, service: service)
         }
     }
 
     /// The next key takes the place of the one in use. If it is interrupted, either is in its place.
     package func takeNext() throws(HostError) {
-        guard let path = directory.path, let file = directory.file("identity.key"),
+        guard let place = directory.name, let file = directory.file("identity.key"),
             let next = directory.file("identity.next.key")
         else { return }
         switch options.keys {
@@ -53,32 +53,32 @@ package struct KeyStore: Sendable {
             do throws(IdentityError) { try SigningKey.replace(path: file, by: next) } catch { throw HostError(error) }
         case .secretService:
             try KeyringKey.replace(
-                role: options.role, by: "\(options.role)-next", stateDirectory: path, service: service)
+                role: options.role, by: "\(options.role)-next", stateDirectory: place, service: service)
         }
     }
 
     /// The next key isn't wanted any more.
     package func dropNext() throws(HostError) {
-        guard let path = directory.path, let file = directory.file("identity.next.key") else { return }
+        guard let place = directory.name, let file = directory.file("identity.next.key") else { return }
         switch options.keys {
         case .file:
             do throws(IdentityError) { try SigningKey.remove(path: file) } catch { throw HostError(error) }
         case .secretService:
-            try KeyringKey.delete(role: "\(options.role)-next", stateDirectory: path, service: service)
+            try KeyringKey.delete(role: "\(options.role)-next", stateDirectory: place, service: service)
         }
     }
 
     private var service: SecretService { SecretService(.session()) }
 
     private func key(_ name: String, keyring role: String) throws(HostError) -> SigningKey {
-        guard let path = directory.path, let file = directory.file(name) else {
+        guard let place = directory.name, let file = directory.file(name) else {
             do throws(IdentityError) { return try SigningKey.generate() } catch { throw HostError(error) }
         }
         switch options.keys {
         case .file:
             do throws(IdentityError) { return try SigningKey.loadOrCreate(path: file) } catch { throw HostError(error) }
         case .secretService:
-            return try KeyringKey.loadOrCreate(role: role, stateDirectory: path, file: file, service: service)
+            return try KeyringKey.loadOrCreate(role: role, stateDirectory: place, file: file, service: service)
         }
     }
 }

@@ -10,16 +10,24 @@ import Synchronization
 package final class StateDirectory: Sendable {
     /// `nil` for a directory in memory.
     package let path: String?
+    /// The directory itself, whatever its path is called: stable from start to start. `nil` for one in memory.
+    package let name: String?
+    /// Its resolved path, which need not be UTF-8.
+    private let place: [UInt8]
     /// The locked descriptor; -1 once let go.
     private let lock: Mutex<Int32>
 
-    private static let held = Mutex<Set<String>>([])
+    private static let held = Mutex<Set<[UInt8]>>([])
 
     /// Nothing is kept: no directory, no lock.
-    package static func inMemory() -> StateDirectory { StateDirectory(path: nil, lock: -1) }
+    package static func inMemory() -> StateDirectory { StateDirectory(path: nil, place: [], lock: -1) }
 
-    private init(path: String?, lock: Int32) {
-        self.path = path
+    private init(path: String?, place: [UInt8], lock: Int32) {
+        (self.path, self.place) = (path, place)
+        name = path.map { path in
+            String(validating: place, as: UTF8.self)
+                ?? place.map { $0 < 0x80 ? String(Unicode.Scalar($0)) : "%" + String($0, radix: 16) }.joined()
+        }
         self.lock = Mutex(lock)
     }
 
@@ -28,8 +36,8 @@ package final class StateDirectory: Sendable {
     /// Errors: `busy` when another handle or process has it, `io` when it cannot be made, read or written.
     package static func open(_ path: String) throws(HostError) -> StateDirectory {
         guard let directory = try openIfFree(path) else {
-            let canonical = try canonical(path)
-            throw busy(path, held.withLock { $0.contains(canonical) } ? "by this program" : "by another program")
+            let place = try resolved(path)
+            throw busy(path, held.withLock { $0.contains(place) } ? "by this program" : "by another program")
         }
         return directory
     }
@@ -37,25 +45,26 @@ package final class StateDirectory: Sendable {
     /// Like ``open(_:)``, for a directory that programs share: `nil` = another handle or process has it.
     package static func openIfFree(_ path: String) throws(HostError) -> StateDirectory? {
         try make(path)
-        let canonical = try canonical(path)
+        let place = try resolved(path)
+        guard let canonical = BytePath.text(place) else { throw failure("open", path) }
         // Before the file is opened: closing any descriptor of it would drop this process's lock.
-        guard held.withLock({ $0.insert(canonical).inserted }) else { return nil }
+        guard held.withLock({ $0.insert(place).inserted }) else { return nil }
         do throws(HostError) {
             if let descriptor = try lock(canonical + "/lock") {
-                return StateDirectory(path: canonical, lock: descriptor)
+                return StateDirectory(path: canonical, place: place, lock: descriptor)
             }
         } catch {
-            release(canonical)
+            release(place)
             throw error
         }
-        release(canonical)
+        release(place)
         return nil
     }
 
-    private static func canonical(_ path: String) throws(HostError) -> String {
+    private static func resolved(_ path: String) throws(HostError) -> [UInt8] {
         guard let resolved = realpath(path, nil) else { throw failure("find", path) }
         defer { free(resolved) }
-        return String(cString: resolved)
+        return Array(UnsafeRawBufferPointer(start: resolved, count: strlen(resolved)))
     }
 
     /// The locked descriptor; `nil` = another process has the lock.
@@ -80,9 +89,9 @@ package final class StateDirectory: Sendable {
             defer { lock = -1 }
             return lock
         }
-        guard descriptor >= 0, let path else { return }
+        guard descriptor >= 0 else { return }
         Glibc.close(descriptor)
-        StateDirectory.release(path)
+        StateDirectory.release(place)
     }
 
     deinit { close() }
@@ -91,17 +100,17 @@ package final class StateDirectory: Sendable {
     /// neither is known.
     package static func standard(role: String) -> String? {
         func variable(_ name: String) -> String? {
-            guard let value = getenv(name) else { return nil }
-            let text = String(cString: value)
             // The XDG Base Directory specification: a relative path is invalid and ignored.
-            return text.hasPrefix("/") ? text : nil
+            guard let value = getenv(name), value.pointee == CChar(UInt8(ascii: "/")) else { return nil }
+            return BytePath.text(
+                Array(UnsafeRawBufferPointer(start: value, count: strlen(value))), makes: name != "HOME")
         }
         if let state = variable("XDG_STATE_HOME") { return "\(state)/bellwire/\(role)" }
         if let home = variable("HOME") { return "\(home)/.local/state/bellwire/\(role)" }
         return nil
     }
 
-    private static func release(_ path: String) { held.withLock { _ = $0.remove(path) } }
+    private static func release(_ place: [UInt8]) { held.withLock { _ = $0.remove(place) } }
 
     /// Makes a directory, and its parents, if need be. It must belong to this process's user, or be open to nobody else.
     ///

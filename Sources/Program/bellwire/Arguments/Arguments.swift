@@ -28,6 +28,25 @@ struct Arguments {
         if operands.count > command.operands.count, command.operands.last?.repeats != true {
             throw Arguments.misuse("\"\(operands[command.operands.count])\" is an unexpected argument", command)
         }
+        try checkWords(of: command)
+    }
+
+    /// ``Word/checked(_:as:in:)`` for all words.
+    private mutating func checkWords(of command: Command) throws(Failure) {
+        // A command that is to run takes any arguments.
+        let isCommand = command.operands.first?.completed == .command
+        for (index, word) in operands.enumerated() {
+            let kind = index < command.operands.count ? command.operands[index].completed : .nothing
+            operands[index] = try Word.checked(
+                word, as: isCommand ? .command : kind, in: "\"\(Word.shown(word))\"")
+        }
+        for option in command.options {
+            for (index, value) in (values[option.name] ?? []).enumerated() {
+                guard let value else { continue }
+                values[option.name]?[index] = try Word.checked(
+                    value, as: option.completed, in: "--\(option.name)")
+            }
+        }
     }
 
     private mutating func take(

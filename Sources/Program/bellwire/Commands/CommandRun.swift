@@ -46,7 +46,7 @@ struct CommandRun {
         } else {
             try connection.wait(until: deadline)
         }
-        let title = arguments.text(Command.runTitle) ?? words.joined(separator: " ")
+        let title = arguments.text(Command.runTitle) ?? Word.shown(words.joined(separator: " "))
         var params: JSONObject = [
             "title": .string(CommandRun.cut(title)),
             "body": .string("\(end.text) after \(CommandRun.duration(time))"), "queueMs": .integer(Self.queueTime),

@@ -54,7 +54,7 @@ final class ChildProcess {
         posix_spawnattr_setflags(
             &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
 
-        var arguments = words.map { strdup($0) } + [nil]
+        var arguments = words.map { strdup(Word.terminated($0)) } + [nil]
         var variables = ChildProcess.inherited(without: Set(environment.map(\.0)))
         variables += environment.map { strdup("\($0.0)=\($0.1)") } + [nil]
         defer { for text in arguments + variables { free(text) } }
@@ -62,7 +62,8 @@ final class ChildProcess {
         // A text that could not be copied would end the list there: another command.
         let isWhole = !(arguments.dropLast() + variables.dropLast()).contains { $0 == nil }
         let status =
-            isWhole ? posix_spawnp(&pid, words[0], &actions, &attributes, &arguments, &variables) : ENOMEM
+            isWhole
+            ? posix_spawnp(&pid, Word.terminated(words[0]), &actions, &attributes, &arguments, &variables) : ENOMEM
         guard status == 0 else {
             Glibc.close(ends[1])
             throw ChildProcess.failure(words, status)

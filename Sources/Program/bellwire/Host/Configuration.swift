@@ -15,7 +15,7 @@ struct Configuration {
 
     /// - Parameter name: of the profile; `nil` = none beside `default`.
     init(profile name: String?) throws(Failure) {
-        let home = Configuration.variable("XDG_CONFIG_HOME") ?? Configuration.variable("HOME").map { $0 + "/.config" }
+        let home = EnvironmentPath.read("XDG_CONFIG_HOME") ?? EnvironmentPath.read("HOME").map { $0 + "/.config" }
         path = (home ?? "") + "/bellwire/config.json"
         let name = name ?? Configuration.variable("BELLWIRE_PROFILE")
         guard home != nil, access(path, F_OK) == 0 else {

@@ -1,4 +1,5 @@
 import CBellwire
+import Glibc
 import JSON
 
 /// The reason why a command failed: one line for the user, and an exit code for scripts.
@@ -28,6 +29,9 @@ struct Failure: Error {
         if let words = detail?["message"]?.string, !words.isEmpty, words != message { message += ": \(words)" }
         self.init(Exit(status, reason: detail?["reason"]?.string), message, error: error)
     }
+
+    /// What `errno` says.
+    static var systemError: String { String(cString: strerror(errno)) }
 
     static func interrupted(_ signal: Int32) -> Failure { Failure(.interrupted(signal), "interrupted") }
 }

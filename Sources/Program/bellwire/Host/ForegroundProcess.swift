@@ -36,12 +36,13 @@ struct ForegroundProcess {
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        var arguments = words.map { strdup($0) } + [nil]
+        var arguments = words.map { strdup(Word.terminated($0)) } + [nil]
         defer { for text in arguments { free(text) } }
         var pid: pid_t = 0
         // A text that could not be copied would end the list there: another command.
         let isWhole = !arguments.dropLast().contains { $0 == nil }
-        let status = isWhole ? posix_spawnp(&pid, words[0], nil, &attributes, &arguments, environ) : ENOMEM
+        let status =
+            isWhole ? posix_spawnp(&pid, Word.terminated(words[0]), nil, &attributes, &arguments, environ) : ENOMEM
         guard status == 0 else {
             throw Failure(
                 status == ENOENT ? .ofCommand(127) : .ofCommand(126),

@@ -98,7 +98,7 @@ final class LineInput {
 
     /// All of a file as text; at most ``limit`` bytes.
     static func contents(ofFile path: String) throws(Failure) -> String {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(Word.terminated(path), O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw Failure(.usage, "cannot open \(path): \(String(cString: strerror(errno)))")
         }

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import Identity
 import JSON
 
 @testable import Hosting
@@ -56,6 +57,25 @@ import JSON
         #expect(error.code == .busy)
         first = nil
         _ = try StateDirectory.open(path("s"))
+    }
+
+    @Test("a directory whose path is not UTF-8 is one place, however it is reached")
+    func bytes() throws {
+        defer { try? FileManager.default.removeItem(at: root) }
+        let place = Array(path("gr").utf8) + [0xF6] + Array("\u{df}e/ä".utf8)
+        let text = try #require(BytePath.text(place, makes: true))
+        let first = try StateDirectory.open(text)
+        let file = try #require(first.file("key"))
+        #expect(FileManager.default.createFile(atPath: file, contents: Data([1])))
+        var status = stat()
+        #expect(stat((place + Array("/key".utf8)).map { CChar(bitPattern: $0) } + [0], &status) == 0)
+        #expect(try #require(throws: HostError.self) { _ = try StateDirectory.open(text + "/.") }.code == .busy)
+        #expect(first.name?.contains("gr%f6") == true, "a keyring finds the key again")
+        // Another directory whose path looks the same.
+        let other = Array(path("gr").utf8) + [0xE4] + Array("\u{df}e/ä".utf8)
+        _ = try StateDirectory.open(try #require(BytePath.text(other, makes: true)))
+        #expect(BytePath.text(Array(path("missing").utf8) + [0xFF]) == nil)
+        #expect(BytePath.text(Array("plain/ä".utf8)) == "plain/ä")
     }
 
     /// Another process that locks so many bytes of the lock file, 0 = all, until its input is closed.

@@ -1,0 +1,53 @@
+import Glibc
+import Synchronization
+
+/// Paths are bytes, but texts of this library are UTF-8. A path that is not valid UTF-8 gets a text by which this process
+/// reaches the same place: its directory stays open, and `/proc/self/fd` names it.
+package enum BytePath {
+    /// Texts by the beginning of the path that they stand for. One descriptor of each stays open.
+    private static let known = Mutex<[[UInt8]: String]>([:])
+    /// Linux's: a descriptor that only names a file.
+    private static let namesOnly: CInt = 0o10000000
+
+    /// - Parameter makes: creates missing directories of the part that is not UTF-8, for their owner alone.
+    /// - Returns: `nil` with `errno` if that part does not exist, or `/proc` is not mounted.
+    package static func text(_ path: [UInt8], makes: Bool = false) -> String? {
+        if let text = String(validating: path, as: UTF8.self) { return text }
+        let slash = UInt8(ascii: "/")
+        // As much as possible stays a name: a file that is replaced is then the new one.
+        let end =
+            path.indices.first { path[$0] == slash && String(validating: path[$0...], as: UTF8.self) != nil }
+            ?? path.endIndex
+        let rest = String(decoding: path[end...], as: UTF8.self)
+        if makes {
+            for index in path.indices.dropFirst() where index <= end && path[index] == slash {
+                mkdir(terminated(path[..<index]), 0o700)
+            }
+            mkdir(terminated(path[..<end]), 0o700)
+        }
+        let name = terminated(path[..<end])
+        return known.withLock { known in
+            if let text = known[Array(path[..<end])], isSame(name, text) { return text + rest }
+            let descriptor = open(name, namesOnly | O_CLOEXEC)
+            guard descriptor >= 0 else { return nil }
+            let text = "/proc/self/fd/\(descriptor)"
+            guard isSame(name, text) else {
+                close(descriptor)
+                errno = ENOENT
+                return nil
+            }
+            known[Array(path[..<end])] = text
+            return text + rest
+        }
+    }
+
+    private static func terminated(_ path: ArraySlice<UInt8>) -> [CChar] {
+        path.map { CChar(bitPattern: $0) } + [0]
+    }
+
+    private static func isSame(_ name: [CChar], _ text: String) -> Bool {
+        var (one, other) = (stat(), stat())
+        return stat(name, &one) == 0 && stat(text, &other) == 0 && one.st_dev == other.st_dev
+            && one.st_ino == other.st_ino
+    }
+}
