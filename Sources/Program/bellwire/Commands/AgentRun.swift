@@ -19,7 +19,8 @@ final class AgentRun {
     init(_ arguments: Arguments) throws(Failure) {
         allows = arguments.has(Command.agentAllow)
         Interrupt.reportHangups()
-        let directory = arguments.text(.deviceStateDirectory) ?? AgentRun.standardDirectory
+        let written = arguments.text(.deviceStateDirectory)
+        let directory = if let written { written } else { try EnvironmentPath.stateDirectory(of: "device") }
         if directory == ":memory:" { throw Failure(.usage, "an agent needs a directory; :memory: has no pairings") }
         let options: JSONValue = [
             "state_dir": arguments.text(.deviceStateDirectory).map { .string($0) },
@@ -59,9 +60,7 @@ final class AgentRun {
         }
         try handle.start()
         while true {
-            switch try handle.wait(
-                until: asksAt, isDone: { () throws(Failure) in asksAt.map { $0 <= Clock.now } ?? false })
-            {
+            switch try handle.wait(orAt: .init { [unowned self] in asksAt }) {
             case .signal: return .done
             case .done, .deadline: try ask()
             }
@@ -93,14 +92,5 @@ final class AgentRun {
             default: break
             }
         }
-    }
-
-    /// As in bellwire.h, bw_device_open().
-    private static var standardDirectory: String {
-        func variable(_ name: String) -> String? {
-            guard let value = getenv(name).map({ String(cString: $0) }), value.hasPrefix("/") else { return nil }
-            return value
-        }
-        return (variable("XDG_STATE_HOME") ?? (variable("HOME") ?? "") + "/.local/state") + "/bellwire/device"
     }
 }

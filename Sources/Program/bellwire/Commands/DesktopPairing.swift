@@ -1,5 +1,6 @@
 import CBellwire
 import JSON
+import SystemServices
 
 /// Pairing in one run of `bellwire desktop`: shows codes, asks the user about devices, reports the results.
 final class DesktopPairing {
@@ -90,7 +91,8 @@ final class DesktopPairing {
         guard let host = relayURL?.split(separator: "/").dropFirst().first,
             ["127.", "localhost:", "[::1]:"].contains(where: { host.hasPrefix($0) })
         else { return }
-        let other = LocalAddresses.all().first.map { "--lan, whose relay is on \($0)" } ?? "--relay HOST:PORT"
+        let other =
+            InterfaceAddresses.reachableIPv4().first.map { "--lan, whose relay is on \($0)" } ?? "--relay HOST:PORT"
         Output.notice(
             "this code works only on this machine: its relay is at \(host). For other machines, use \(other)")
     }

@@ -1,5 +1,6 @@
 import CBellwire
 import JSON
+import SystemServices
 
 /// One run of `bellwire desktop`.
 final class DesktopRun {
@@ -52,7 +53,7 @@ final class DesktopRun {
         guard arguments.has(Command.lanRelay) else {
             return arguments.text(Command.relayAddress) ?? Command.relayAddress.initial ?? ""
         }
-        guard let address = LocalAddresses.all().first else {
+        guard let address = InterfaceAddresses.reachableIPv4().first else {
             throw Failure(.failed, "this machine has no address in a local network; pass one with --relay HOST:PORT")
         }
         return "\(address):9001"
@@ -86,15 +87,17 @@ final class DesktopRun {
         input.isWanted = pushes
         var wake = Handle.Wake.deadline
         repeat {
-            let deadline = connection.isOnline ? pairing.deadline : nil
-            wake = try handle.wait(until: deadline, input: input, alsoFor: services.descriptors) { () throws(Failure) in
+            wake = try handle.wait(
+                orAt: .init { [unowned self] in connection.isOnline ? pairing.deadline : nil }, input: input,
+                alsoFor: services.descriptors
+            ) { () throws(Failure) in
                 try services.serve()
                 if connection.isOnline { connection.isOnline = try pairing.online() }
                 if !input.isOpen { pairing.nobodyAnswers() }
                 input.isWanted = pushes || pairing.isAsking
-                return deadline != (connection.isOnline ? pairing.deadline : nil)
+                return false
             }
-        } while wake == .done || wake == .deadline
+        } while wake == .deadline
         return .done
     }
 

@@ -11,6 +11,8 @@ enum Clock {
 
     /// A moment of the wire's (milliseconds since 1970) as local date and time.
     static func text(ofEpochMilliseconds milliseconds: Int64) -> String {
+        // The zone may have changed while the program runs.
+        tzset()
         var seconds = time_t(milliseconds / 1000)
         var parts = tm()
         guard localtime_r(&seconds, &parts) != nil else { return "????-??-?? ??:??:??" }

@@ -36,6 +36,11 @@ final class Handle {
         case signal(Int32)
     }
 
+    /// A deadline that callbacks may move, in ``Clock`` time; `nil` = none at the moment.
+    struct MovingDeadline {
+        let current: () -> Int64?
+    }
+
     let pointer: OpaquePointer?
     private let role: Role
 
@@ -74,10 +79,12 @@ final class Handle {
     /// none) or a signal.
     ///
     /// - Parameters:
+    ///   - moment: a second deadline, asked for again after each event.
     ///   - alsoFor: descriptors that also wake it.
     ///   - waitingFor: shown to the user at a terminal if it takes long; `nil` = nothing.
     func wait(
-        until deadline: Int64? = nil, input: LineInput? = nil, alsoFor others: [Int32] = [],
+        until deadline: Int64? = nil, orAt moment: MovingDeadline? = nil, input: LineInput? = nil,
+        alsoFor others: [Int32] = [],
         waitingFor: Progress? = nil, isDone: () throws(Failure) -> Bool = { false }
     ) throws(Failure) -> Wake {
         var progress = waitingFor
@@ -91,7 +98,7 @@ final class Handle {
                 hangups = Interrupt.hangups
                 continue
             }
-            let left = deadline.map { max(0, $0 &- Clock.now) }
+            let left = [deadline, moment?.current()].compactMap(\.self).min().map { max(0, $0 &- Clock.now) }
             if left == 0 { return .deadline }
             let next = [progress?.step().map { max(0, $0 &- Clock.now) }, left].compactMap(\.self).min()
             var entries = [descriptor, Interrupt.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }

@@ -63,6 +63,7 @@ enum Moment {
     }
 
     private static func local(_ now: Int64) -> tm? {
+        tzset()
         var seconds = time_t(now)
         var parts = tm()
         return localtime_r(&seconds, &parts) == nil ? nil : parts
