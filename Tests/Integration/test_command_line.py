@@ -481,15 +481,18 @@ def test_the_qr_code_is_drawn_in_a_terminal_and_its_text_only_on_request(tmp_pat
         assert ("desktop-pairing" in drawn) == has_text
     narrow = in_terminal("desktop", "--state-dir", ":memory:", "--relay", "127.0.0.1:0", columns=20)
     assert "columns" in narrow and "desktop-pairing" in narrow
+    low = in_terminal("desktop", "--state-dir", ":memory:", "--relay", "127.0.0.1:0", columns=120, rows=24)
+    assert re.search(r"needs \d+ rows, but the terminal has 24", low) and "qr --png" in low
+    assert "desktop-pairing" in low and "▀" not in low and "█" not in low
 
 
-def in_terminal(*arguments: str, columns: int) -> str:
+def in_terminal(*arguments: str, columns: int, rows: int = 60) -> str:
     """What the program draws in a terminal of that width, until it has shown a code and said what to do, or its text."""
     child, terminal = pty.fork()
     if child == 0:
         os.execve(
             "/bin/sh",
-            ["sh", "-c", f'stty cols {columns} rows 60; exec "$0" "$@"', str(BELLWIRE), *arguments],
+            ["sh", "-c", f'stty cols {columns} rows {rows}; exec "$0" "$@"', str(BELLWIRE), *arguments],
             {**os.environ, "TERM": "xterm-256color"},
         )
     seen = b""

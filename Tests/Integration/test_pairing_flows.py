@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from certificates import Authority
 from peers import LIMIT, FakeDesktop, FakePhone, Object, Peer, Server, free_port, now, receive
 from programs import ROOT, Program, fastest
 from terminal import Terminal
@@ -546,6 +547,19 @@ def test_what_are_no_digits_is_said(house: House, digits: str) -> None:
     device = house.device("--code", digits, "--relay-url", house.url)
     assert device.wait() == 2
     assert reason(device) == "bad_code"
+
+
+@pytest.mark.parametrize("words", [["--show"], ["--code", "123456-789012"]], ids=["show", "code"])
+def test_the_fault_of_the_relay_is_said_when_the_time_is_over(house: House, tmp_path: Path, words: list[str]) -> None:
+    """The time is shorter than the library's own for a relay: not the other side's silence is the reason."""
+    certificate, key = Authority(tmp_path / "authority").issue("server", "DNS:localhost")
+    options = ("--listen", "127.0.0.1:0", "--no-health", "--tls-certificate", certificate, "--tls-key", key)
+    port = house.bellwire("relay", *options).line(r"wss://127\.0\.0\.1:(\d+)")[1]
+    for url, fault in [(f"wss://localhost:{port}", "unknown authority"), (DEAD, "refused")]:
+        device = house.device(*words, "--relay-url", url, "--timeout", "3")
+        assert device.wait() == 3
+        error = json.loads(device.err.all[-1])["error"]
+        assert error["detail"]["reason"] == "relay_unreachable" and fault in error["message"]
 
 
 def test_a_code_that_nobody_takes_is_code_3(house: House) -> None:

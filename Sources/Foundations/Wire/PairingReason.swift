@@ -66,6 +66,11 @@ package struct PairingFailure: Error, Sendable, Equatable, CustomStringConvertib
         self.detail = detail
     }
 
+    /// The failure of a flow that has not reached its relay. `detail` is the relay's last failure.
+    package static func unreached(_ detail: String?) -> PairingFailure {
+        PairingFailure(.relayUnreachable, detail: detail ?? "no answer in time")
+    }
+
     package var message: String { detail.map { "\(reason.message) (\($0))" } ?? reason.message }
     package var description: String { message }
 }

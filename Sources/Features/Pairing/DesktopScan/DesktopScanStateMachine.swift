@@ -276,7 +276,7 @@ extension DesktopScanStateMachine {
         case .confirming: return end(.failed(PairingFailure(.timeout)))
         case .sending(var delivery):
             switch delivery.phase {
-            case .handedOut: return end(.failed(PairingFailure(.relayUnreachable, detail: "no answer in time")))
+            case .handedOut: return end(.failed(.unreached(nil)))
             case .pausing: return send(delivery, now: now)
             case .written:
                 guard delivery.scan.bond != nil else { return succeed(delivery.scan, nil, now: now) }

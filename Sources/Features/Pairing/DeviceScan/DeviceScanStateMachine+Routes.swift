@@ -70,7 +70,7 @@ extension DeviceScanStateMachine {
     /// The time of the last `startTimer` is over.
     package mutating func timedOut(now: EpochMilliseconds) -> [PairingStep<PairedDesktop>] {
         guard case .sending(var attempt) = state else { return [] }
-        let failure = PairingFailure(.relayUnreachable, detail: attempt.detail ?? "no answer in time")
+        let failure = PairingFailure.unreached(attempt.detail)
         switch attempt.phase {
         case .seeking:
             guard attempt.paths.contains(where: { $0.status == .later }) else { return giveUp(attempt, failure) }

@@ -128,6 +128,8 @@ extension DeviceScanStateMachine {
     /// Ends the scan that is under way; `.timeout` where the host's time has run out. Too late once it is being stored.
     package mutating func cancel(_ reason: PairingReason = .cancelled) -> [PairingStep<PairedDesktop>] {
         switch state {
+        case .sending(let attempt) where reason == .timeout && attempt.lastCarrier == nil:
+            end(.unreached(attempt.detail))
         case .sending, .suspended: end(PairingFailure(reason))
         case .scanning, .storing, .success, .failed: []
         }

@@ -141,6 +141,7 @@ extension DeviceShowStateMachine {
     /// Takes the code back; `.timeout` where the host's time has run out. Too late once the desktop is being stored.
     package mutating func cancel(_ reason: PairingReason = .cancelled) -> [PairingStep<PairedDesktop>] {
         switch state {
+        case .connecting(_, let detail) where reason == .timeout: end(.failed(.unreached(detail)))
         case .connecting, .displaying, .confirming, .suspended: end(.failed(PairingFailure(reason)))
         case .idle, .storing, .completed, .expired, .failed: []
         }
@@ -158,7 +159,7 @@ extension DeviceShowStateMachine {
     package mutating func timedOut(now: EpochMilliseconds) -> [PairingStep<PairedDesktop>] {
         switch state {
         case .connecting(_, let detail):
-            end(.failed(PairingFailure(.relayUnreachable, detail: detail ?? "no answer in time")))
+            end(.failed(.unreached(detail)))
         case .displaying: end(.expired)
         case .confirming(let desktop, let shown, _): refuse(desktop, shown, now: now)
         case .idle, .suspended, .storing, .completed, .expired, .failed: []

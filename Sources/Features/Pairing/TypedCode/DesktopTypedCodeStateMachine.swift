@@ -137,7 +137,7 @@ extension DesktopTypedCodeStateMachine {
     package mutating func timedOut(now: EpochMilliseconds) -> [PairingStep<PairedDevice>] {
         switch state {
         case .connecting(_, let detail):
-            end(.failed(PairingFailure(.relayUnreachable, detail: detail ?? "no answer in time")))
+            end(.failed(.unreached(detail)))
         case .displaying: end(.expired)
         case .confirming(let candidate, let shown, _): refuse(candidate, shown, .timeout, now: now)
         case .idle, .storing, .paired, .expired, .cancelled, .failed: []

@@ -116,6 +116,7 @@ extension DeviceTypedCodeStateMachine {
     /// stored.
     package mutating func cancel(_ reason: PairingReason = .cancelled) -> [PairingStep<PairedDesktop>] {
         switch state {
+        case .trying(let attempt) where reason == .timeout && !attempt.isOnline: end(.unreached(attempt.detail))
         case .trying, .suspended: end(PairingFailure(reason))
         case .entering, .storing, .success, .failed: []
         }
@@ -191,7 +192,7 @@ extension DeviceTypedCodeStateMachine {
     package mutating func timedOut(now: EpochMilliseconds) -> [PairingStep<PairedDesktop>] {
         guard case .trying(var attempt) = state else { return [] }
         guard attempt.isOnline else {
-            return end(PairingFailure(.relayUnreachable, detail: attempt.detail ?? "no answer in time"))
+            return end(.unreached(attempt.detail))
         }
         attempt.waitsLeft -= 1
         guard attempt.waitsLeft > 0 else { return end(PairingFailure(.timeout)) }

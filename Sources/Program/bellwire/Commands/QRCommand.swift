@@ -59,6 +59,10 @@ extension Command {
             Output.json(["text": .string(text), "drawing": .string(try resultText { bw_qr_terminal(text, 1, $0) })])
         } else {
             Output.text(try resultText { bw_qr_terminal(text, Style.isOn(1) ? 0 : 1, $0) })
+            let plain = try resultText { bw_qr_terminal(text, 1, $0) }
+            if Output.isTerminal, let problem = QRDrawing.problem(with: plain, rowsBelow: { _ in 1 }) {
+                Output.notice("\(problem); enlarge it, or use --png FILE or --svg FILE")
+            }
         }
         return .done
     }

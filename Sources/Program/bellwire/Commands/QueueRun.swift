@@ -132,7 +132,9 @@ struct QueueRun {
         switch wake {
         case .signal(let signal): throw .interrupted(signal)
         case .deadline:
-            throw Failure(.offline, "\(waiting.count) still waiting: their desktops are offline")
+            let reason = session.problem
+            throw Failure(
+                .offline, "\(waiting.count) still waiting\(reason.isEmpty ? ": their desktops are offline" : reason)")
         case .done:
             if failed > 0 { throw Failure(.failed, "\(failed) failed (see bellwire queue)") }
         }

@@ -41,6 +41,13 @@ struct DeviceSession {
         return try PairedPeer.find(wanted, in: all, kind: "desktop")
     }
 
+    /// What is wrong with a route to a desktop, for the end of an error message; empty if nothing is known.
+    var problem: String {
+        let state = try? result { bw_device_state(pointer, $0) }
+        let problems = (state?["connection"]?.array ?? []).compactMap { Connection($0).problem }
+        return problems.first.map { ": \($0)" } ?? ""
+    }
+
     /// Goes online and waits until the desktop's connection is up.
     func connect(to desktop: PairedPeer, until deadline: Int64) throws(Failure) {
         try DesktopConnection(self, to: desktop).wait(until: deadline)

@@ -17,14 +17,14 @@ enum Output {
 
     /// For the user at the terminal, on standard error; standard output is for scripts.
     static func notice(_ text: String, _ style: Style? = nil) {
-        let line = "bellwire: \(Printable.line(text))"
+        let line = "bellwire: \(Printable.line(Word.shown(text)))"
         write((style?.of(line, on: 2) ?? line) + "\n", to: 2)
     }
 
     /// Prints why the program ends, in one line on standard error.
     static func failure(_ failure: Failure, json: Bool) {
         guard json else { return notice(failure.message, failure.exit.isInterruption ? nil : .red) }
-        let error = failure.error ?? ["message": .string(failure.message)]
+        let error = failure.error ?? ["message": .string(Word.shown(failure.message))]
         write(
             JSONValue.object(["error": error, "exit": .integer(Int64(failure.exit.code))]).serialized() + "\n", to: 2)
     }
@@ -32,16 +32,16 @@ enum Output {
     /// Whether standard output is a terminal.
     static var isTerminal: Bool { isatty(1) == 1 }
 
-    /// Columns of the terminal; `nil` if unknown.
-    static var columns: Int? {
+    /// Columns and rows of the terminal; `nil` if unknown.
+    static var size: (columns: Int, rows: Int)? {
         var size = winsize()
-        guard ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-        return Int(size.ws_col)
+        guard ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
+        return (Int(size.ws_col), Int(size.ws_row))
     }
 
     /// Writes a file whole; `-` is standard output.
     static func file(_ path: String, _ bytes: [UInt8]) throws(Failure) {
-        let descriptor = path == "-" ? 1 : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        let descriptor = path == "-" ? 1 : open(Word.terminated(path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
         var isWritten = descriptor >= 0 && bytes.withUnsafeBytes { write($0, to: descriptor) }
         if descriptor > 2 { isWritten = close(descriptor) == 0 && isWritten }
         guard isWritten else {

@@ -2,26 +2,37 @@ import CBellwire
 
 /// A QR code on the terminal.
 enum QRDrawing {
-    /// Draws the code if the terminal is wide enough, with instructions below it. Otherwise, or with `alsoText`, prints
+    /// Draws the code if the terminal is large enough, with instructions below it. Otherwise, or with `alsoText`, prints
     /// its text on a separate line.
     static func show(_ payload: String, says: String, alsoText: Bool) throws(Failure) {
-        let drawing = Output.isTerminal ? try self.drawing(of: payload) : nil
-        if let drawing {
-            Output.text(drawing)
+        let measured = try resultText { bw_qr_terminal(payload, 1, $0) }
+        // Below it are the instructions, as many rows as they take, and the cursor.
+        let problem = problem(with: measured) { columns in says.count / columns + 2 }
+        let isDrawn = Output.isTerminal && problem == nil
+        if isDrawn {
+            Output.text(Style.isOn(1) ? try resultText { bw_qr_terminal(payload, 0, $0) } : measured)
             Output.line(says)
+        } else if Output.isTerminal, let problem {
+            Output.notice(
+                "\(problem); enlarge it or use a smaller font. The code's text follows: pass it to the other side, or draw it "
+                    + "with bellwire qr --png FILE")
         }
-        if drawing == nil || alsoText { Output.line(payload) }
+        if !isDrawn || alsoText { Output.line(payload) }
     }
 
-    /// `nil`, with a message, if the terminal is too narrow.
-    private static func drawing(of payload: String) throws(Failure) -> String? {
-        // Measured without colours, which take no columns.
-        let measured = try resultText { bw_qr_terminal(payload, 1, $0) }
-        let width = measured.split(separator: "\n").map(\.count).max() ?? 0
-        if let columns = Output.columns, columns < width {
-            Output.notice("the QR code needs \(width) columns, but the terminal has \(columns); its text:")
-            return nil
+    /// Why a drawing does not fit the terminal, so that no scanner can read it; `nil` if it does.
+    ///
+    /// - Parameters:
+    ///   - drawing: without colours, which take no columns.
+    ///   - rowsBelow: how many other rows must be seen with it, for a number of columns.
+    static func problem(with drawing: String, rowsBelow: (Int) -> Int) -> String? {
+        guard let size = Output.size else { return nil }
+        let lines = drawing.split(separator: "\n")
+        let columns = lines.map { $0.count }.max() ?? 0
+        guard columns <= size.columns else {
+            return "the QR code needs \(columns) columns, but the terminal has \(size.columns)"
         }
-        return Style.isOn(1) ? try resultText { bw_qr_terminal(payload, 0, $0) } : measured
+        let rows = lines.count + rowsBelow(size.columns)
+        return rows <= size.rows ? nil : "the QR code needs \(rows) rows, but the terminal has \(size.rows)"
     }
 }

@@ -172,7 +172,7 @@ final class DevicePairing {
             }
             let passed = EventLoop.now &- begun
             guard passed < timeout.milliseconds else {
-                return then(.failure(HostError(PairingFailure(.timeout))))
+                return then(.failure(HostError(PairingFailure(route == nil ? .noRelay : .timeout))))
             }
             found(route, timeout.milliseconds - passed)
         }

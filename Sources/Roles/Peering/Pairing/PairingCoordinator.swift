@@ -240,8 +240,8 @@ package final class PairingCoordinator<Known: PairedPeer> {
     private func expire() {
         let (ends, expired) = flows.expire(at: EventLoop.now, now: now)
         perform(ends)
-        for (flow, waiters) in expired {
-            let error = timeoutError(flow)
+        for (flow, waiters, failure) in expired {
+            let error = failure.map { HostError($0) } ?? timeoutError(flow)
             for then in waiters { then(.failure(error)) }
         }
         arm()

@@ -104,18 +104,27 @@ extension PairingFlows {
         return []
     }
 
+    /// Waiters of a flow whose time is over, and why the flow failed, if it knows more than that.
+    package typealias Expired = (flow: PairingFlow, waiters: [Then], failure: PairingFailure?)
+
     /// Takes expired waiters. A flow that loses its last waiter may end; it does so before they are told.
     package mutating func expire(
         at moment: UInt64, now: EpochMilliseconds
-    ) -> (ends: Steps, expired: [(flow: PairingFlow, waiters: [Then])]) {
+    ) -> (ends: Steps, expired: [Expired]) {
         var ends: Steps = []
-        var all: [(flow: PairingFlow, waiters: [Then])] = []
+        var all: [Expired] = []
         for index in flows.indices {
             let expired = flows[index].waiters.takeExpired(now: moment)
             guard !expired.isEmpty else { continue }
-            all.append((flows[index].name, expired))
-            guard flows[index].waiters.isEmpty, flows[index].machine.endsUnawaited else { continue }
-            ends += changed(index, flows[index].machine.cancel(.timeout))
+            var failure: PairingFailure?
+            if flows[index].waiters.isEmpty, flows[index].machine.endsUnawaited {
+                let steps = changed(index, flows[index].machine.cancel(.timeout))
+                for case (_, .report(let state)) in steps {
+                    if case .failure(let known) = state.outcome, known.reason != .timeout { failure = known }
+                }
+                ends += steps
+            }
+            all.append((flows[index].name, expired, failure))
         }
         return (ends, all)
     }
