@@ -16,8 +16,10 @@
  *           bw_*_dispatch() and bw_*_run(), on the thread that calls these, one at a time per handle.
  *           A callback may call any function, including bw_*_close(). Two callbacks on two threads that close each
  *           other's handle would deadlock.
- * Unwinding A callback must return: no C++ exception, longjmp() or pthread_exit() may leave it. If one does, memory of
- *           that dispatch leaks, and the event counts as delivered. The handle then stays busy until dispatch or close
+ * Unwinding A callback must return: no C++ exception, longjmp() or pthread_exit() may leave it. An exception that no
+ *           caller of dispatch catches ends the process; so does any exception with "threaded", where no function of
+ *           the program is below the callback. If a function of the program's does catch it, memory of that dispatch
+ *           leaks, and the event counts as delivered. The handle then stays busy until dispatch or close
  *           is called again by the function that called dispatch or by one of its callers, or until the thread ends.
  *           If dispatch ran on a stack of the program's own (a fiber), only the end of the thread frees the handle: a
  *           callback may switch to another fiber, and the handle is busy until that callback returns.
@@ -165,9 +167,10 @@ typedef struct bw_device bw_device;
  *                       alerts carry it, and the badge requires it. The library claims this name on the session bus. A
  *                       click can start the program if its .desktop file has DBusActivatable=true and the notification
  *                       server supports it (GNOME's does). It is also the program's name among those that share the
- *                       device: handles with one name count as one program. Default for that: the file name of the
- *                       executable; a further handle that is open at the same time is then a program of its own, which
- *                       gets what comes from its first dispatch on and is forgotten when it is closed
+ *                       device: handles with one name count as one program. Default for that: "program", or the file
+ *                       name of the executable; a further handle that is open at the same time is then a program of its
+ *                       own, which gets what comes from its first dispatch on and is forgotten when it is closed
+ *   "program"    text   for interpreters: what the executable runs, such as the path of a script
  *   "icon"       text   icon of "system" alerts: a name from the icon theme, or a path
  *   "images"     object {"enabled"?: bool,"timeout_ms"?: 100 to 30,000, default 5,000,"allow"?: [non-public addresses
  *                       or ranges that images may come from, such as 10.0.0.0/8]}

@@ -100,6 +100,7 @@ OPTIONS = st.dictionaries(
             "late_alerts",
             "alerts",
             "application_id",
+            "program",
             "icon",
             "images",
             "relay",

@@ -21,6 +21,12 @@ static inline int linux_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLO
 char *secure_getenv(const char *);
 static inline const char *linux_environment(const char *name) { return secure_getenv(name); }
 
+/* GNU's, likewise: the file name under which the program was called. */
+extern char *program_invocation_short_name;
+static inline const char *linux_program_name(void) {
+    return program_invocation_short_name ? program_invocation_short_name : "program";
+}
+
 /* GNU's, likewise. */
 int pthread_getattr_np(pthread_t, pthread_attr_t *);
 

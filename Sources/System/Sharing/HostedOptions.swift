@@ -12,7 +12,7 @@ package struct HostedOptions: Sendable, Equatable {
     }
 
     /// Each handle has its own.
-    private static let ofHandle = ["state_dir", "shared", "threaded", "yields", "application_id"]
+    private static let ofHandle = ["state_dir", "shared", "threaded", "yields", "application_id", "program"]
     /// Who shows alerts, and how.
     private static let ofAlerts = ["alerts", "late_alerts", "images", "icon"]
     /// What the options are that a holder did not give.

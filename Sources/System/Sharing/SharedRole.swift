@@ -61,7 +61,7 @@ package final class SharedRole<Kind: SharableRole>: Role, FeedBackend {
             return SharedRole(alone: try open(given, nil, channel, nil), given, channel, open)
         }
         let settings = SharedSettings(
-            path: path, role: common.role, taker: name.map { FeedTaker($0, copy: nil) } ?? .ofExecutable(),
+            path: path, role: common.role, taker: name.map { FeedTaker($0, copy: nil) } ?? .ofProgram(sharing.program),
             options: HostedOptions(given), yields: sharing.yields)
         return try SharedRole(sharing: settings, stored, given, channel, open)
     }

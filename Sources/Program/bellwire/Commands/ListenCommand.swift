@@ -8,6 +8,10 @@ extension Command {
             title, body. It begins with stored pushes that no program has received yet. Ctrl-C stops it.
             """,
             """
+            Every program gets each push once, by its name. Two commands that listen at different times share the \
+            name bellwire, so each push goes to one of them; give each its own name with --application-id.
+            """,
+            """
             With --json each line is an event: an object with "event" (notification.received), "desktop" and "data": \
             "id", "title", "body", "priority", "source", "createdAt" and more.
             """,
@@ -33,7 +37,9 @@ extension Command {
             Operand(
                 name: "COMMAND", help: "After --: the command to run for each push, with its arguments.", repeats: true)
         ],
-        ownOptions: [listenCount, listenOnce, listenTimeout, listenAll, listenExec, listenExecTimeout]
+        ownOptions: [
+            listenCount, listenOnce, listenTimeout, listenAll, listenExec, listenExecTimeout, listenApplication,
+        ]
             + DeviceSession.options,
         examples: [
             Example(line: "bellwire listen", says: "Prints pushes until Ctrl-C."),
@@ -60,4 +66,7 @@ extension Command {
     static let listenExecTimeout = Option(
         "exec-timeout", .required("SECONDS"),
         "Kills a command that runs longer, with all processes it started (default: no limit).")
+    static let listenApplication = Option(
+        "application-id", .required("ID"),
+        "Receives pushes under this name, such as org.example.Lamp, also those sent while it was not running.")
 }

@@ -40,7 +40,9 @@ final class ListenRun {
                 .usage,
                 "--all cannot be combined with a command, which runs for pushes only (see bellwire listen --help)")
         }
-        session = try DeviceSession(arguments)
+        session = try DeviceSession(
+            arguments,
+            options: ["application_id": arguments.text(Command.listenApplication).map { .string($0) }])
         desktops = try session.desktops()
         remaining = desktops
         if desktops.isEmpty { _ = try session.desktop(arguments) }
@@ -82,7 +84,9 @@ final class ListenRun {
         switch wake {
         case .signal(let signal): return try ended(by: signal)
         case .deadline:
-            if let count { throw Failure(.offline, "only \(received) of \(count) pushes came in time") }
+            if let count {
+                throw Failure(.offline, "only \(received) of \(count) pushes came in time\(session.problem)")
+            }
         case .done:
             if let signal, received != count { return try ended(by: signal) }
             guard let failures = command?.failures, failures > 0 else { return .done }

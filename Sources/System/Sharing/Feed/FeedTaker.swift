@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// By which names a program takes the stored events of a shared role.
@@ -22,9 +23,14 @@ package struct FeedTaker: Sendable, Equatable {
     /// Whether it is the name of a copy: neither a file name nor an application id contains a slash.
     package static func isCopy(_ name: String) -> Bool { name.contains("/") }
 
-    /// A program that has no other name than its file's.
-    package static func ofExecutable() -> FeedTaker {
-        let name = executableName()
+    /// A program that has no name of its own.
+    ///
+    /// - Parameter path: of what the executable runs; `nil` = the executable is the program.
+    package static func ofProgram(_ path: String?) -> FeedTaker {
+        // A name has no slash, and at most 255 bytes: the end of a path tells more.
+        let parts = path?.split(separator: "/").joined(separator: ":") ?? ""
+        let script = String(decoding: parts.utf8.suffix(200), as: UTF8.self)
+        let name = script.isEmpty ? executableName() : script
         return FeedTaker(name, copy: "\(name)/\(String(UInt64.random(in: 0...UInt64.max), radix: 36))")
     }
 
@@ -32,8 +38,11 @@ package struct FeedTaker: Sendable, Equatable {
     private static func executableName() -> String {
         var buffer = [CChar](repeating: 0, count: 4_096)
         let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
-        guard count > 0 else { return "program" }
-        let path = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        // Where /proc is not mounted: as it was called.
+        let path =
+            count > 0
+            ? String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            : String(cString: linux_program_name())
         let name = path.split(separator: "/").last.map(String.init) ?? "program"
         return String(name.prefix(128))
     }

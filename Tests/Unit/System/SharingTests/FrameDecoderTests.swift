@@ -104,9 +104,21 @@ import Testing
     @Test("A copy's name is one that no program can have")
     func copies() {
         #expect(FeedTaker("App", copy: "App").copy == nil)
-        let taker = FeedTaker.ofExecutable()
-        #expect(taker.names.count == 2 && taker != .ofExecutable())
+        let taker = FeedTaker.ofProgram(nil)
+        #expect(taker.names.count == 2 && taker != .ofProgram(nil))
         #expect(taker.copy.map(FeedTaker.isCopy) == true && !FeedTaker.isCopy(taker.application))
+    }
+
+    @Test("Two scripts of one interpreter are two programs, whatever their paths are")
+    func scripts() {
+        let lamp = FeedTaker.ofProgram("/home/me/lamp.py")
+        #expect(
+            lamp.application == "home:me:lamp.py" && lamp.application != FeedTaker.ofProgram("/opt/lamp.py").application
+        )
+        for path in ["/" + String(repeating: "ü", count: 2_000), "/", "\u{1F468}\u{200D}\u{1F469}/a.py"] {
+            let taker = FeedTaker.ofProgram(path)
+            #expect((1...255).contains(taker.application.utf8.count) && taker.copy?.utf8.count ?? 256 <= 255)
+        }
     }
 
     @Test(

@@ -9,7 +9,7 @@ from . import _wire
 from ._handle import TIMEOUT, PostingHandle, milliseconds
 from ._methods import history_params
 from ._wire import Moment, list_of, members, one
-from .device import StrPath, common_options
+from .device import StrPath, common_options, running_script
 from .models import (
     Allowance,
     Broadcast,
@@ -94,6 +94,7 @@ class Desktop(PostingHandle):
                 follow_system=follow_system,
                 max_commands_per_second=max_commands_per_second,
                 application_id=application_id,
+                program=running_script(),
             )
         )
 

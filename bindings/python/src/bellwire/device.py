@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Optional, Union
 
@@ -46,6 +47,13 @@ def _path(value: StrPath, field: str) -> str:
     return path
 
 
+def running_script() -> str | None:
+    """The path of what the interpreter runs; None for the interactive interpreter and -c."""
+    path = getattr(sys.modules.get("__main__"), "__file__", None)
+    # A path need not be UTF-8.
+    return os.path.realpath(path).encode(errors="replace").decode()[-4_000:] if path else None
+
+
 class Device(Methods):
     """A device: pairs with desktops and receives their pushes. It is offline until :meth:`start` or a pairing.
 
@@ -77,7 +85,9 @@ class Device(Methods):
     ``alerts``
         Who shows alerts: ``"none"`` (default), ``"system"`` or ``"host"``; see :class:`~bellwire.Alerts`.
     ``application_id``, ``icon``
-        For ``"system"`` alerts: the name of the program's .desktop file; a name from the icon theme, or a path.
+        For ``"system"`` alerts: the name of the program's .desktop file; a name from the icon theme, or a path. Each
+        ``application_id`` receives every push, beside the programs that share the device; the default is the path of
+        the script.
     ``images``
         ``{"enabled": bool, "timeout_ms": int, "allow": [addresses]}``.
     ``threaded``
@@ -126,6 +136,7 @@ class Device(Methods):
                 late_alerts=late_alerts,
                 alerts=alerts,
                 application_id=application_id,
+                program=running_script(),
                 icon=icon,
                 images=images,
             )
