@@ -91,15 +91,30 @@ def test_photographs_are_read(library: ctypes.CDLL, tmp_path: Path, changes: lis
     assert read(library, photograph) == [CODE]
 
 
-@pytest.mark.parametrize("kind", ["png8", "png24", "png32", "png48", "transparent"])
+@pytest.mark.parametrize("kind", ["png8", "png24", "png32", "png48", "transparent", "white modules"])
 def test_every_kind_of_png_is_read(library: ctypes.CDLL, tmp_path: Path, kind: str) -> None:
     image, other = tmp_path / "code.png", tmp_path / "other.png"
     image.write_bytes(png(library, CODE))
     if kind == "transparent":
         convert(image, "-transparent", "white", other)
+    elif kind == "white modules":
+        convert(image, "-transparent", "white", "-fill", "white", "-opaque", "black", f"png32:{other}")
     else:
         convert(image, f"{kind}:{other}")
     assert read(library, other) == [CODE]
+
+
+@pytest.mark.parametrize("changes", [[], ["-negate"]], ids=["light", "ink"])
+def test_a_jpeg_in_the_colours_of_printing_is_read(library: ctypes.CDLL, tmp_path: Path, changes: list[str]) -> None:
+    image, printed = tmp_path / "code.png", tmp_path / "printed.jpg"
+    image.write_bytes(png(library, CODE))
+    convert(image, "-colorspace", "CMYK", *changes, printed)
+    assert b"Adobe" in printed.read_bytes()[:200] and read(library, printed) == [CODE]
+    # The same numbers, without the note that they say how much light is left: they are amounts of ink.
+    data = printed.read_bytes()
+    begin = data.index(b"\xff\xee")
+    printed.write_bytes(data[:begin] + data[begin + 2 + int.from_bytes(data[begin + 2 : begin + 4], "big") :])
+    assert read(library, printed) == [CODE]
 
 
 def test_several_codes_are_all_read(library: ctypes.CDLL, tmp_path: Path) -> None:

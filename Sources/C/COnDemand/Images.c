@@ -111,7 +111,7 @@ static int prepare(struct bw_image *image, uint64_t most_pixels, char *why, size
 }
 
 static int read_png(
-    struct bw_image *image, const uint8_t *bytes, size_t count, uint64_t most_pixels, char *why, size_t size) {
+    struct bw_image *image, const uint8_t *bytes, size_t count, bool again, uint64_t most_pixels, char *why, size_t size) {
     int r = use(&png_library, why, size);
     if (r < 0) return r;
     png_image state;
@@ -119,14 +119,17 @@ static int read_png(
     state.version = PNG_IMAGE_VERSION;
     bool ok = png.png_image_begin_read_from_memory(&state, bytes, count);
     if (ok) {
+        const bool is_transparent = state.format & PNG_FORMAT_FLAG_ALPHA;
         state.format = PNG_FORMAT_GRAY;
         image->width = state.width;
         image->height = state.height;
         r = prepare(image, most_pixels, why, size);
         if (r == 0) {
-            /* What is transparent stands on white. */
-            const png_color white = {255, 255, 255};
-            ok = png.png_image_finish_read(&state, &white, image->grey, (png_int_32)state.width, NULL);
+            /* What is transparent stands on white, or else on black: light modules are for dark pages. */
+            const png_color white = {255, 255, 255}, black = {0, 0, 0};
+            ok = png.png_image_finish_read(
+                &state, again ? &black : &white, image->grey, (png_int_32)state.width, NULL);
+            r = is_transparent;
         }
     }
     if (!ok) {
@@ -137,8 +140,17 @@ static int read_png(
     return r;
 }
 
+/* The colours of printing as grey. Adobe's programs write how much light is left, others how much ink is there. */
+static void print_to_grey(uint8_t *grey, const uint8_t *inks, size_t pixels, bool is_ink) {
+    for (size_t i = 0; i < pixels; i++) {
+        unsigned light[4];
+        for (int j = 0; j < 4; j++) light[j] = is_ink ? 255u - inks[4 * i + j] : inks[4 * i + j];
+        grey[i] = (uint8_t)((light[0] * 77 + light[1] * 150 + light[2] * 29) * light[3] / (255 * 256));
+    }
+}
+
 static int read_jpeg(
-    struct bw_image *image, const uint8_t *bytes, size_t count, uint64_t most_pixels, char *why, size_t size) {
+    struct bw_image *image, const uint8_t *bytes, size_t count, bool again, uint64_t most_pixels, char *why, size_t size) {
     int r = use(&jpeg_library, why, size);
     if (r < 0) return r;
     tjhandle state = jpeg.tjInitDecompress();
@@ -147,15 +159,29 @@ static int read_jpeg(
     bool ok = jpeg.tjDecompressHeader3(state, bytes, count, &width, &height, &subsampling, &colours) == 0 &&
               width > 0 && height > 0;
     if (ok) {
+        const bool is_print = colours == TJCS_CMYK || colours == TJCS_YCCK;
+        const tjscalingfactor half = {1, 2};
+        /* Of a large picture with four bytes a pixel, half the size is enough. */
+        if (is_print && (uint64_t)width * (uint64_t)height > most_pixels / 4) {
+            width = TJSCALED(width, half);
+            height = TJSCALED(height, half);
+        }
         image->width = (unsigned)width;
         image->height = (unsigned)height;
         r = prepare(image, most_pixels, why, size);
+        const size_t pixels = (size_t)width * (size_t)height;
+        uint8_t *inks = r == 0 && is_print ? malloc(pixels * 4) : NULL;
+        if (r == 0 && is_print && !inks) r = -ENOMEM;
         if (r == 0) {
             /* A file that was cut short is read as far as it goes. */
             ok = jpeg.tjDecompress2(
-                     state, bytes, count, image->grey, width, width, height, TJPF_GRAY, TJFLAG_LIMITSCANS) == 0 ||
+                     state, bytes, count, is_print ? inks : image->grey, width, 0, height,
+                     is_print ? TJPF_CMYK : TJPF_GRAY, TJFLAG_LIMITSCANS) == 0 ||
                  jpeg.tjGetErrorCode(state) == TJERR_WARNING;
+            if (ok && is_print) print_to_grey(image->grey, inks, pixels, again);
+            r = is_print;
         }
+        free(inks);
     }
     if (!ok) {
         snprintf(why, size, "%s", jpeg.tjGetErrorStr2(state));
@@ -272,20 +298,20 @@ int bw_image_check(const uint8_t *bytes, size_t count, uint64_t most_pixels) {
     if (!begins(bytes, count, png_begins, sizeof png_begins)) return 0;
     struct bw_image image;
     memset(&image, 0, sizeof image);
-    int r = read_png(&image, bytes, count, most_pixels, why, sizeof why);
+    int r = read_png(&image, bytes, count, false, most_pixels, why, sizeof why);
     free(image.grey);
-    return r;
+    return r < 0 ? r : 0;
 }
 
 int bw_image_read(
-    struct bw_image *image, const uint8_t *bytes, size_t count, uint64_t most_pixels, char *why, size_t size) {
+    struct bw_image *image, const uint8_t *bytes, size_t count, bool again, uint64_t most_pixels, char *why, size_t size) {
     memset(image, 0, sizeof *image);
     int r = -EINVAL;
     snprintf(why, size, "it is neither");
     if (begins(bytes, count, png_begins, sizeof png_begins))
-        r = read_png(image, bytes, count, most_pixels, why, size);
+        r = read_png(image, bytes, count, again, most_pixels, why, size);
     else if (begins(bytes, count, jpeg_begins, sizeof jpeg_begins))
-        r = read_jpeg(image, bytes, count, most_pixels, why, size);
+        r = read_jpeg(image, bytes, count, again, most_pixels, why, size);
     if (r < 0) {
         free(image->grey);
         image->grey = NULL;

@@ -9,13 +9,20 @@ package enum QRReader {
     /// The texts of the codes in an image file; at least one.
     package static func read(path: String) throws(QRError) -> [String] {
         let bytes = try contents(of: path)
+        let (texts, canBeOther) = try read(bytes, again: false)
+        if !texts.isEmpty || !canBeOther { return try atLeastOne(texts) }
+        return try atLeastOne(read(bytes, again: true).texts)
+    }
+
+    /// - Parameter again: the file's other meaning, if it has one.
+    private static func read(_ bytes: [UInt8], again: Bool) throws(QRError) -> (texts: [String], canBeOther: Bool) {
         var image = bw_image()
         let (result, why) = withReason { why, size in
-            bw_image_read(&image, bytes, bytes.count, UInt64(maximumPixels), why, size)
+            bw_image_read(&image, bytes, bytes.count, again, UInt64(maximumPixels), why, size)
         }
         defer { free(image.grey) }
         switch result {
-        case 0: break
+        case 0, 1: break
         case -ENOENT:
             throw QRError(.missingLibrary, "cannot use the library for this image format: \(why)")
         case -EINVAL:
@@ -24,7 +31,7 @@ package enum QRReader {
             throw QRError(.tooLarge, "\(why); the limit is 50 megapixels: scale the picture down or crop it")
         default: throw QRError(.noMemory, "out of memory")
         }
-        return try texts(in: image)
+        return (try texts(in: image), result == 1)
     }
 
     /// The texts of the codes in grey pixels (0 = black), which are copied.
@@ -40,9 +47,10 @@ package enum QRReader {
         guard let copy = malloc(width * height) else { throw QRError(.noMemory, "out of memory") }
         defer { free(copy) }
         for row in 0..<height { memcpy(copy + row * width, grey + row * stride, width) }
-        return try texts(
-            in: bw_image(
-                grey: copy.assumingMemoryBound(to: UInt8.self), width: UInt32(width), height: UInt32(height)))
+        return try atLeastOne(
+            texts(
+                in: bw_image(
+                    grey: copy.assumingMemoryBound(to: UInt8.self), width: UInt32(width), height: UInt32(height))))
     }
 
     private static func texts(in image: bw_image) throws(QRError) -> [String] {
@@ -68,11 +76,15 @@ package enum QRReader {
             throw QRError(.missingLibrary, "cannot use libzbar, which reads QR codes: \(why)")
         default: throw QRError(.noMemory, "out of memory")
         }
-        guard !found.isEmpty else {
+        return found
+    }
+
+    private static func atLeastOne(_ texts: [String]) throws(QRError) -> [String] {
+        guard !texts.isEmpty else {
             throw QRError(
                 .noCode, "no QR code found; the code must be complete, sharp and have a border")
         }
-        return found
+        return texts
     }
 
     private static func contents(of path: String) throws(QRError) -> [UInt8] {

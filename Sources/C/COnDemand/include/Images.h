@@ -3,6 +3,7 @@
  * libwebp.so.7 and libgif.so.7, which are loaded on first use: a machine without them runs everything else. Any thread.
  */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,10 +15,11 @@ struct bw_image {
     unsigned width, height;
 };
 
-/* Reads a PNG or JPEG image. 0, or, with what is wrong in `why`, cut to its `size`: -ENOENT (the library that it takes
+/* Reads a PNG or JPEG image. 1 if the file can be understood in another way, as it is with `again` (what is transparent on
+ * black, CMYK as amounts of ink), otherwise 0, or, with what is wrong in `why`, cut to its `size`: -ENOENT (the library that it takes
  * cannot be used), -EINVAL (it is no such image, or damaged), -EFBIG (it has more pixels than that), -ENOMEM. */
 int bw_image_read(
-    struct bw_image *image, const uint8_t *bytes, size_t count, uint64_t most_pixels, char *why, size_t size);
+    struct bw_image *image, const uint8_t *bytes, size_t count, bool again, uint64_t most_pixels, char *why, size_t size);
 
 /* Decodes a PNG, JPEG or still WebP image, or all frames of a GIF, to the end, and throws the pixels away. 0 (also for
  * anything else), -ENOENT (the library that it takes cannot be used), -EINVAL (damaged, cut short, or a GIF without a
