@@ -217,6 +217,50 @@ def test_what_runs_until_it_is_ended_ends_with_0(bellwire: Start, fake_desktop: 
         assert program.end(number, timeout=8) == 0
 
 
+def test_a_hangup_ends_nothing_that_runs_for_long(bellwire: Start, fake_desktop: FakeDesktop) -> None:
+    pair_with(bellwire, fake_desktop)
+    listener = bellwire("listen")
+    fake_desktop.accept()
+    listener.error_line("^bellwire: connected to Office PC")
+    desktop = bellwire("desktop", "--relay", "127.0.0.1:0", "--qr-text")
+    desktop.line("desktop-pairing")
+    programs = [(listener, "peers"), (bellwire("agent"), "peers"), (desktop, "group")]
+    for program, other in programs:
+        for _ in range(20):
+            program.process.send_signal(signal.SIGHUP)
+        # Asks the program that runs.
+        assert bellwire(other).wait() == 0
+        assert program.process.poll() is None
+    for program, _ in programs:
+        assert program.end(signal.SIGTERM, timeout=8) == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
+def test_root_leaves_nothing_in_the_directory_of_another_user(bellwire: Start, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    commands = (
+        *(["push", "x"], ["token", "x"], ["token", "--revoke", "x"], ["group", "g"], ["peers", "--desktop"]),
+        *(
+            ["desktop", "--relay", "127.0.0.1:0"],
+            ["agent"],
+            ["listen"],
+            ["send", "x"],
+            ["pair", "{}"],
+            ["pair", "--show"],
+        ),
+        ["relay", "--listen", "127.0.0.1:0", "--no-health", "--state-dir", home / "relay"],
+    )
+    for existing in ((), ("bellwire", "bellwire/desktop", "bellwire/device")):
+        for path in (home, *(home / name for name in existing)):
+            path.mkdir(mode=0o700, exist_ok=True)
+            os.chown(path, 1234, 1234)
+        for arguments in commands:
+            program = bellwire(*arguments)
+            assert program.wait() == 1, (arguments, program.out.all, program.err.all)
+            assert "belongs to another user" in program.err.all[-1]
+            assert sorted(str(path.relative_to(home)) for path in home.rglob("*")) == sorted(existing)
+
+
 @pytest.mark.parametrize(
     ("first", "second", "code"),
     [

@@ -258,7 +258,8 @@ def test_web_pages_cannot_publish(door: Door) -> None:
         ("/t", b"x", {"Actions": "http, Do, https://example.org"}, 40018),
         ("/a/b", b"x", {}, 40009),
         ("/", b"{", {}, 40017),
-        pytest.param("/t", b"x" * 262_145, {}, 41301, id="a long body"),
+        pytest.param("/", b" " * 262_145, {}, 41301, id="long JSON"),
+        pytest.param("/t", b"x" * 16_777_217, {}, 41301, id="a long body"),
         pytest.param("/t", b"x", {"Title": "x" * 1_025}, 41301, id="a long title"),
         ("/t", b"x", {"Content-Encoding": "gzip"}, 41501),
         ("/t", b"x", {"Content-Type": "multipart/form-data; boundary=x"}, 41501),
@@ -289,9 +290,12 @@ def test_a_body_in_another_character_set_is_converted_and_a_long_one_is_cut(door
     # As Python's clients send it.
     assert door.post("/t", b"x", {"Title": "Größe"}).json["title"] == "Größe"
     assert door.post("/t", b"x", {"Title": "Disk =?iso-8859-15?q?5_=A4?= full"}).json["title"] == "Disk 5 € full"
-    long = door.post("/t", "begin" + "x" * 200_000 + "end").json["message"]
-    assert len(long.encode()) <= 65_536 and long.startswith("beginx") and long.endswith("xend")
-    assert "bytes left out" in long
+    before = proc_status(door.desktop.pid, "VmRSS")
+    for length in (70_000, 200_000, 2_000_000, 16_000_000):
+        long = door.post("/t", "begin" + "x" * length + "end").json["message"]
+        assert len(long.encode()) <= 65_536 and long.startswith("beginx") and long.endswith("xend")
+        assert "bytes left out" in long
+    assert proc_status(door.desktop.pid, "VmRSS") - before < 8 << 10
     assert door.post("/", '{"topic":"t","message":"cut \\ud83d"}').json["message"] == "cut \ufffd"
     assert [body for _, body in door.stored()][-2:] == [long, "cut \ufffd"]
 

@@ -88,17 +88,25 @@ package final class Door {
         }
     }
 
+    /// A text may be longer than what is kept of it, unless its token has a smaller limit. No part of JSON is JSON.
+    private func limit(_ head: HTTPRequestHead, of publisher: TokenGate.Publisher) -> Int {
+        let isLong = publisher.maximumBytes == DoorToken.byteLimit && head.path != "/"
+        return isLong ? BodyText.longest : publisher.maximumBytes
+    }
+
     private func read(
         _ head: HTTPRequestHead, _ body: HTTPBody, of publisher: TokenGate.Publisher
     ) throws(DoorError) -> Publication {
+        let (bytes, omitted): ([UInt8], Int)
         switch body {
-        case .tooLarge: throw .tooLarge(publisher.maximumBytes, isOfToken: publisher.token != nil)
+        case .tooLarge: throw .tooLarge(limit(head, of: publisher), isOfToken: publisher.token != nil)
         case .malformed: throw .notHTTP
-        case .whole(let bytes):
-            var publication = try Publication(head, body: bytes, now: clock())
-            publication.group = publisher.token?.group
-            return publication
+        case .whole(let all): (bytes, omitted) = (all, 0)
+        case .shortened(let ends, let count): (bytes, omitted) = (ends, count)
         }
+        var publication = try Publication(head, body: bytes, omitted: omitted, now: clock())
+        publication.group = publisher.token?.group
+        return publication
     }
 }
 
@@ -113,7 +121,7 @@ extension Door: HTTPHandler {
         guard let publisher = admitted else {
             return .respond(status: 200, contentType: HTTPReply.json, text: "{\"healthy\":true}\n")
         }
-        return .receive(limit: publisher.maximumBytes) { [weak self] exchange, body in
+        return .receive(limit: limit(head, of: publisher), kept: DoorToken.byteLimit) { [weak self] exchange, body in
             guard let self else { return exchange.respond(HTTPReply(.unavailable)) }
             received(head, body, of: publisher, exchange)
         }

@@ -42,14 +42,17 @@ final class HTTPBodyParser {
     private static let overhead = 8
 
     private(set) var body: [UInt8] = []
+    /// Bytes of its middle that were left out.
+    private(set) var omitted = 0
+    private let kept: Int
     private let framing: Framing
     private let limit: Int
     /// What a chunked body may have as a whole, with its sizes and trailers.
     private var room: Int
     private let chunks = HTTPChunks()
 
-    init(_ framing: Framing, limit: Int) {
-        (self.framing, self.limit) = (framing, limit)
+    init(_ framing: Framing, limit: Int, kept: Int = .max) {
+        (self.framing, self.limit, self.kept) = (framing, limit, kept)
         room = limit &* Self.overhead &+ 16_384
     }
 
@@ -57,15 +60,26 @@ final class HTTPBodyParser {
         switch framing {
         case .length(let length):
             guard length <= limit else { return .tooLarge }
-            let part = bytes.prefix(length - body.count)
+            let part = bytes.prefix(length - omitted - body.count)
             body.append(contentsOf: part)
-            return body.count == length ? .whole(consumed: part.count) : .needsMore
+            shorten()
+            return omitted + body.count == length ? .whole(consumed: part.count) : .needsMore
         case .chunked:
-            let outcome = chunks.take(bytes, into: &body, limit: limit)
+            let outcome = chunks.take(bytes, into: &body, limit: limit - omitted)
+            shorten()
             room -= bytes.count
             if case .needsMore = outcome, room < 0 { return .tooLarge }
             return outcome
         }
+    }
+}
+
+extension HTTPBodyParser {
+    private func shorten() {
+        guard body.count > kept else { return }
+        let middle = kept / 4..<(body.count - kept / 4)
+        body.removeSubrange(middle)
+        omitted += middle.count
     }
 }
 

@@ -1,6 +1,8 @@
 /// The result of reading a request's body.
 package enum HTTPBody: Sendable {
     case whole([UInt8])
+    /// Its middle was left out; the first quarter of the bytes to keep is its beginning.
+    case shortened([UInt8], omitted: Int)
     /// It is longer than the owner wanted; the rest is not read.
     case tooLarge
     /// It is not HTTP, or its length can be understood in two ways.

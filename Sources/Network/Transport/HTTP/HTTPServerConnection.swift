@@ -63,7 +63,7 @@ final class HTTPServerConnection: ConnectionConsumer {
                     return hand(head, outcome == .tooLarge ? .tooLarge : .malformed, then)
                 }
                 rest = UnsafeMutableRawBufferPointer(rebasing: rest[consumed...])
-                hand(head, .whole(body.body), then)
+                hand(head, body.omitted > 0 ? .shortened(body.body, omitted: body.omitted) : .whole(body.body), then)
             case .head:
                 switch parser.take(UnsafeRawBufferPointer(rest)) {
                 case .needsMore: return
@@ -102,14 +102,14 @@ final class HTTPServerConnection: ConnectionConsumer {
             upgrade(key, client, rest)
         case .respond(let status, let contentType, let body):
             respond(to: head, status, contentType, body)
-        case .receive(let limit, let then): receive(head, limit: limit, then)
+        case .receive(let limit, let kept, let then): receive(head, limit: limit, kept: kept, then)
         }
     }
 
     // MARK: Requests with a body
 
     private func receive(
-        _ head: HTTPHead, limit: Int, _ then: @escaping @EventLoop (HTTPExchange, HTTPBody) -> Void
+        _ head: HTTPHead, limit: Int, kept: Int, _ then: @escaping @EventLoop (HTTPExchange, HTTPBody) -> Void
     ) {
         guard head.isWellFormed, let framing = try? HTTPBodyParser.Framing(head) else {
             return hand(head, .malformed, then)
@@ -120,7 +120,7 @@ final class HTTPServerConnection: ConnectionConsumer {
         case .length, .chunked: break
         }
         if head.lists("100-continue", in: "Expect") { write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
-        phase = .body(head, HTTPBodyParser(framing, limit: limit), then: then)
+        phase = .body(head, HTTPBodyParser(framing, limit: limit, kept: kept), then: then)
         deadline?.start(after: listener.options.headTimeout)
     }
 
@@ -129,8 +129,11 @@ final class HTTPServerConnection: ConnectionConsumer {
         waitingSince = nil
         deadline?.stop()
         connection.pauseReading()
-        var isWhole = false
-        if case .whole = body { isWhole = true }
+        let isWhole =
+            switch body {
+            case .whole, .shortened: true
+            case .tooLarge, .malformed: false
+            }
         then(HTTPExchange { [weak self] reply in self?.answered(reply, keepsAlive: isWhole) }, body)
     }
 

@@ -57,7 +57,7 @@ struct ContentType {
 
     /// The text of a body that declares no character set, or a wrong one.
     func text(of body: [UInt8]) -> String {
-        guard let charset, charset != "utf-8", let text = Charset.decode(body, as: charset) else {
+        guard let charset, !["utf-8", "utf8"].contains(charset), let text = Charset.decode(body, as: charset) else {
             return Charset.guess(body)
         }
         return text

@@ -4,14 +4,17 @@ package import Transport
 extension Publication {
     /// Reads a request: the topic is in its path, or in the JSON object that it posts to `/`.
     ///
-    /// - Parameter now: milliseconds since 1970.
-    package init(_ head: HTTPRequestHead, body: [UInt8], now: Int64) throws(DoorError) {
+    /// - Parameters:
+    ///   - omitted: bytes that the body has lost behind its first ``BodyText/limit``.
+    ///   - now: milliseconds since 1970.
+    package init(_ head: HTTPRequestHead, body: [UInt8], omitted: Int = 0, now: Int64) throws(DoorError) {
         let fields = try HeaderFields(head)
         let type = fields.contentType
         if let encoding = fields.contentEncoding { throw .contentEncoding(encoding) }
         if type.type.hasPrefix("multipart/") { throw .multipart }
         if type.isFile, String(validating: body, as: UTF8.self) == nil { throw .attachmentFile }
-        let text = type.text(of: body)
+        let text =
+            omitted > 0 ? BodyText(ends: body, omitted: omitted).text { type.text(of: $0) }.text : type.text(of: body)
         guard head.path == "/" else {
             try self.init(fields: fields, topic: Self.topic(of: head), text: text, now: now)
             try check()

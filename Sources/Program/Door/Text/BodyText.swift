@@ -2,6 +2,8 @@
 package struct BodyText {
     /// In bytes, as the desktop has it.
     package static let limit = 65_536
+    /// Longer ones are not read over HTTP.
+    static let longest = 16 << 20
 
     private var head: [UInt8] = []
     private var tail: [UInt8] = []
@@ -9,6 +11,11 @@ package struct BodyText {
     private var omitted = 0
 
     package init() {}
+
+    /// The first ``limit`` bytes and the last ones of a longer text.
+    init(ends: [UInt8], omitted: Int) {
+        (head, tail, self.omitted) = (Array(ends.prefix(Self.limit)), Array(ends.dropFirst(Self.limit)), omitted)
+    }
 
     package mutating func append(_ bytes: some Collection<UInt8>) {
         let room = Self.limit - head.count
@@ -22,12 +29,14 @@ package struct BodyText {
     }
 
     /// The text within the limit, and how many bytes of it were left out.
-    package var text: (text: String, omitted: Int) {
-        guard omitted > 0 else { return Self.cut(Charset.guess(head + tail)) }
+    package var text: (text: String, omitted: Int) { text { Charset.guess($0) } }
+
+    func text(decoding decode: ([UInt8]) -> String) -> (text: String, omitted: Int) {
+        guard omitted > 0 else { return Self.cut(decode(head + tail)) }
         // Both ends of the gap may be inside a character.
         let cutOff = head.suffix(3).reversed().prefix { $0 >= 0x80 }.count
         let (first, last) = (head.dropLast(cutOff), tail.drop { $0 & 0xc0 == 0x80 })
-        let (before, after) = (Charset.guess(Array(first)), Charset.guess(Array(last)))
+        let (before, after) = (decode(Array(first)), decode(Array(last)))
         return Self.joined(before, after, whole: omitted + before.utf8.count + after.utf8.count)
     }
 

@@ -88,7 +88,11 @@ package struct TokenFile: Sendable {
     package func change<T>(_ change: (inout [DoorToken]) throws(Failure) -> T) throws(Failure) -> T {
         do throws(HostError) { try StateDirectory.make(directory) } catch { throw Failure(message: error.message) }
         let lock = open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard lock >= 0 else { throw failure("cannot lock") }
+        guard lock >= 0 else {
+            // Of sudo, with an earlier version.
+            if errno == EACCES { throw Failure(message: "\(path).lock belongs to another user; delete it") }
+            throw failure("cannot lock")
+        }
         defer { close(lock) }
         while flock(lock, LOCK_EX) != 0 {
             guard errno == EINTR else { throw failure("cannot lock") }

@@ -15,7 +15,7 @@ extension Command {
         ],
         operands: [
             Operand(name: "TITLE", help: "At most 1,024 bytes; required without --title, --scheduled and --withdraw."),
-            Operand(name: "BODY", help: "- reads it from standard input. Of more than 65,536 bytes the middle is left out."),
+            Operand(name: "BODY", help: "- reads standard input. Above 65,536 bytes its middle is left out."),
         ],
         ownOptions: [
             sendTitle, sendMessage, sendPriority, pushDevice, ignoreQuietHours, pushWithdraw, pushScheduled, sendQuiet,

@@ -28,7 +28,8 @@ extension Command {
     static let tokenRate = Option(
         "per-minute", .required("N"), "Maximum requests per minute, also as a burst; 0 = no limit.", initial: "300")
     static let tokenBytes = Option(
-        "max-bytes", .required("BYTES"), "Maximum size of a request's body, 1 to 262144.", initial: "262144")
+        "max-bytes", .required("BYTES"),
+        "Maximum size of a request's body, 1 to 262144. With 262144, texts may have 16 MiB.", initial: "262144")
     static let tokenRevoke = Option("revoke", .required("NAME"), "Revokes the token with this name.")
 
     private static func runToken(_ arguments: Arguments) throws(Failure) -> Exit {

@@ -45,6 +45,35 @@ struct HTTPBodyParserTests {
         }
     }
 
+    @Test("keeps both ends of more than it may keep", arguments: [1, 3, 40, .max])
+    func shortened(_ cut: Int) {
+        let text = (0..<500).map { "\($0 % 10)" }.joined()
+        for (framing, wire) in [
+            (HTTPBodyParser.Framing.length(500), text + "POST"),
+            (.chunked, "64\r\n" + text.prefix(100) + "\r\n190\r\n" + text.dropFirst(100) + "\r\n0\r\n\r\nPOST"),
+        ] {
+            let parser = HTTPBodyParser(framing, limit: 500, kept: 40)
+            var rest = Array(wire.utf8)
+            var consumed: Int?
+            while consumed == nil, !rest.isEmpty {
+                let part = Array(rest.prefix(cut))
+                switch part.withUnsafeBytes({ parser.take($0) }) {
+                case .needsMore: rest.removeFirst(part.count)
+                case .whole(let count):
+                    consumed = count
+                    rest.removeFirst(count)
+                case .tooLarge, .malformed: rest = []
+                }
+                #expect(parser.body.count <= 40)
+            }
+            #expect(consumed != nil && String(decoding: rest, as: UTF8.self) == "POST")
+            #expect(parser.body.count + parser.omitted == 500 && parser.body.count >= 20)
+            #expect(String(decoding: parser.body, as: UTF8.self).hasPrefix("0123456789"))
+            #expect(String(decoding: parser.body, as: UTF8.self).hasSuffix("0123456789"))
+        }
+        #expect(read(.length(501), "x", limit: 500).0 == .tooLarge)
+    }
+
     @Test("has a limit, in chunks without end as well")
     func limits() {
         #expect(read(.length(101), "x").0 == .tooLarge)
