@@ -1081,8 +1081,9 @@ BW_API bw_status bw_desktop_scan(bw_desktop *desktop, const char *qr_text, char 
 
 /* Creates a code for the user to type on a device, valid for 5 minutes. Starts the desktop if necessary, and waits
  * up to timeout_ms until it is registered with a relay. *code_json becomes {"code","expiresAt"}, code such as
- * "123456-789012". After three wrong attempts the code is void, and pairing.changed reports "failed". Errors:
- * BW_E_OFFLINE or BW_E_TIMEOUT (no relay), BW_E_PAIRING, BW_E_NETWORK. Since 0.1. */
+ * "123456-789012". The code allows three attempts, wrong or not completed; then it is void at the third wrong one or at
+ * the next attempt, and pairing.changed reports "failed". Errors: BW_E_OFFLINE or BW_E_TIMEOUT (no relay),
+ * BW_E_PAIRING, BW_E_NETWORK. Since 0.1. */
 BW_API bw_status bw_desktop_code(bw_desktop *desktop, int32_t timeout_ms, char **code_json);
 /* The same without waiting. If it returns BW_OK, completion will be called. Since 0.1. */
 BW_API bw_status bw_desktop_code_async(bw_desktop *desktop, int32_t timeout_ms, bw_completion completion,
@@ -1125,7 +1126,7 @@ BW_API bw_status bw_desktop_tokens(bw_desktop *desktop, char **tokens_json);
  * Errors: BW_E_NOT_FOUND (device; or the device has the push, or it expired), BW_E_LIMIT (too large; the detail has
  * "size" and "limit" in bytes: shorten the push, or send a payload without content, so that the device connects),
  * BW_E_UNSUPPORTED (detail "reason": "not_encrypted", or "no_prekeys" = the device has published no keys in the last 30
- * days), BW_E_INVALID, BW_E_STORE. Since 0.1. */
+ * days, or has revoked its last token), BW_E_INVALID, BW_E_STORE. Since 0.1. */
 BW_API bw_status bw_desktop_seal_push(bw_desktop *desktop, const char *device, const char *id,
                                       const char *options_json, char **payload_json);
 

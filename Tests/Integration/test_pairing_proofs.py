@@ -36,3 +36,13 @@ def test_no_two_frames_of_a_pairing_have_the_same_proof() -> None:
 def test_the_page_says_the_line_of_the_offers() -> None:
     page = (ROOT / "Sources/Library/CABI/Bellwire.docc/WirePairingProofs.md").read_text()
     assert f"`{pairing_proofs.seal_line([1, 2], [1, 2])}`" in page
+
+
+def test_the_page_of_words_has_the_list_in_its_order() -> None:
+    source = (ROOT / "Sources/Foundations/Identity/Pairing/WordList.swift").read_text()
+    page = (ROOT / "Sources/Library/CABI/Bellwire.docc/WireWords.md").read_text()
+    words = source.split('"""')[1].replace("\\\n", " ").split()
+    rows = [row.strip("| ").split(" | ") for row in page.splitlines() if row[2:3].isdigit()]
+    assert [int(row[0]) for row in rows] == list(range(0, 1024, 8))
+    assert [word for row in rows for word in row[1:]] == words
+    assert len(words) == len({word[:4] for word in words}) == 1024

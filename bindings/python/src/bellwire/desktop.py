@@ -133,7 +133,7 @@ class Desktop(PostingHandle):
         return self._ask(one(PairedDevice), "scan", _wire.text(qr_text, "qr_text"))
 
     def code(self, *, timeout: float = TIMEOUT) -> TypedCode:
-        """Creates digits to type on a device, valid for 5 minutes; void after three wrong attempts.
+        """Creates digits to type on a device, valid for 5 minutes and three attempts.
 
         Raises :class:`~bellwire.OfflineError` or :class:`~bellwire.CallTimeoutError` (no relay),
         :class:`~bellwire.PairingError`, :class:`~bellwire.NetworkError`.
