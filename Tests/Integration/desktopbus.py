@@ -214,6 +214,10 @@ class PlayedServer:
         """Switches "do not disturb"."""
         self.program.write(json.dumps({"do": "inhibit", "on": on}) + "\n")
 
+    def limit(self, capacity: int = 1_000_000, pace: float = 0) -> None:
+        """How many banners it shows at a time, and how many seconds each takes it."""
+        self.program.write(json.dumps({"do": "limit", "capacity": capacity, "pace": pace}) + "\n")
+
     def end(self) -> None:
         self.program.kill()
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from typing import Any
 
 import dbus
@@ -53,6 +54,9 @@ class Freedesktop(dbus.service.Object):  # type: ignore[misc]
         self.capabilities = capabilities
         self.last = 0
         self.open: set[int] = set()
+        #: How many it shows at a time, and how long each takes it, in seconds.
+        self.capacity = 1_000_000
+        self.pace = 0.0
         #: Whether notifications are held back; None = it does not say.
         self.inhibited: bool | None = None
 
@@ -68,8 +72,13 @@ class Freedesktop(dbus.service.Object):  # type: ignore[misc]
     def Notify(
         self, program: Any, replaces: Any, icon: Any, title: Any, body: Any, actions: Any, hints: Any, expires: Any
     ) -> Any:
+        time.sleep(self.pace)
         number = int(replaces)
         if number not in self.open:
+            if len(self.open) >= self.capacity:
+                raise dbus.DBusException(
+                    "too many notifications", name="org.freedesktop.Notifications.MaxNotificationsExceeded"
+                )
             self.last += 1
             number = self.last
         self.open.add(number)
@@ -114,6 +123,9 @@ class Freedesktop(dbus.service.Object):  # type: ignore[misc]
     @dbus.service.signal(FREEDESKTOP, signature="us")  # type: ignore[misc]
     def NotificationReplied(self, number: int, text: str) -> None:
         pass
+
+    def do_limit(self, capacity: int, pace: float) -> None:
+        self.capacity, self.pace = capacity, pace
 
     # What the person does
 

@@ -254,7 +254,7 @@ def test_the_permission_can_be_changed_after_the_answer(house: House) -> None:
     assert settings("alerts=allowed", "burstLimit=0") == ["alerts=allowed"]
     house.push("Seen")
     house.shows("Seen")
-    assert "Hidden" not in house.server.titles()
+    assert "Hidden" not in house.server.titles
     refused = house.run("settings", "--device", "alerts=perhaps")
     assert refused.wait() == 2 and "allowed, denied, ask" in "".join(refused.err.all)
     # The next agent says how to change it.

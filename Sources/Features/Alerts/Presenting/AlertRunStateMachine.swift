@@ -60,12 +60,14 @@ package struct AlertRunStateMachine: Sendable {
     package static let askTime: UInt64 = 500
     /// After each failure of the presenter; the last one again and again.
     package static let pauses: [UInt64] = [1_000, 2_000, 5_000, 10_000, 30_000]
-    /// From the first try on. There is a last try when it is over.
+    /// From the first try on, unless it is patient. There is a last try when it is over.
     package static let patience: UInt64 = 60_000
 
     private var state = State.new
     /// The program is in front: the host is asked first.
     private var isInFront = false
+    /// It is tried again without limit.
+    private var isPatient = false
     /// The banner whose place it takes.
     private var place: String?
     private var wasReplaced = false
@@ -93,13 +95,15 @@ package struct AlertRunStateMachine: Sendable {
     /// Once, at first.
     ///
     /// - Parameters:
+    ///   - isPatient: failures of the presenter don't end it, as is so for a reminder.
     ///   - replacing: the banner whose place it takes.
     ///   - end: when the enrichment is waited for no longer; `nil` = after ``enrichmentTime``.
     package mutating func start(
-        hasEnrichment: Bool, isInFront: Bool, replacing: String? = nil, until end: UInt64? = nil, now: UInt64
+        hasEnrichment: Bool, isInFront: Bool, isPatient: Bool = false, replacing: String? = nil,
+        until end: UInt64? = nil, now: UInt64
     ) -> Action? {
         guard state == .new else { return nil }
-        self.isInFront = isInFront
+        (self.isInFront, self.isPatient) = (isInFront, isPatient)
         place = replacing
         guard hasEnrichment else { return ask(now) }
         state = .enriching(until: end ?? now &+ Self.enrichmentTime)
@@ -139,10 +143,10 @@ package struct AlertRunStateMachine: Sendable {
 
     package mutating func presentFailed(now: UInt64) -> Action? {
         guard state == .presenting else { return nil }
-        guard now < patienceEnds else { return finish(.presenterFailed) }
-        let pause = Self.pauses[min(failures, Self.pauses.count - 1)]
+        guard isPatient || now < patienceEnds else { return finish(.presenterFailed) }
+        let end = now &+ Self.pauses[min(failures, Self.pauses.count - 1)]
         failures &+= 1
-        state = .pausing(until: min(now &+ pause, patienceEnds))
+        state = .pausing(until: isPatient ? end : min(end, patienceEnds))
         return nil
     }
 

@@ -186,7 +186,8 @@ struct AlertPipeline {
         let (isEnriching, asks) = (run.stage == .enriching, isInFront && hostDecides)
         return step(run.ticket, now) {
             $0.start(
-                hasEnrichment: isEnriching, isInFront: asks, replacing: alert.handle, until: imageEnd, now: now.now)
+                hasEnrichment: isEnriching, isInFront: asks, isPatient: alert.isReminder, replacing: alert.handle,
+                until: imageEnd, now: now.now)
         }
     }
 

@@ -53,6 +53,9 @@ package struct Banner: Sendable {
     /// Stays until somebody answers it, whatever its urgency.
     package var isQuestion: Bool
 
+    /// It may make room for others on a full server.
+    var isOrdinary: Bool { urgency != .critical && !isQuestion }
+
     package init(
         id: String, title: String, subtitle: String? = nil, body: String = "", actions: [Action] = [],
         reply: Reply? = nil, urgency: Urgency = .normal, sound: Sound = .standard, imagePath: String? = nil,

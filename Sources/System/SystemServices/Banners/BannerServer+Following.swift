@@ -25,6 +25,7 @@ extension BannerServer {
         let handle = Handle(.number(number, life: followed.life))
         switch signal.member {
         case "NotificationClosed":
+            defer { pending.placeFreed() }
             switch followed.shown.closed(number, reason: (try? fields.uint32()) ?? 0) {
             case .dismissed: tell(.responded(handle, .dismiss))
             case .closed: tell(.closed(handle))
@@ -73,6 +74,7 @@ extension BannerServer {
             case .gone(let error): tell(.gone(error))
             }
         }
+        if case .freedesktop = machine.route {} else { undecided.banners += pending.takeAll() }
         sendHeld()
         tellDecided()
     }
@@ -80,7 +82,7 @@ extension BannerServer {
     func tellDecided() {
         guard !undecided.callers.isEmpty else { return }
         if isStarted, bus.problem == nil {
-            if isStarting { return }
+            if undecided.isStarting { return }
             if case .undecided = machine.route { return }
         }
         let all = undecided.callers
@@ -89,15 +91,15 @@ extension BannerServer {
     }
 
     private func startServer() {
-        guard !isStarting else { return }
-        isStarting = true
+        guard !undecided.isStarting else { return }
+        undecided.isStarting = true
         bus.call(
             BusCall(
                 "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "StartServiceByName",
                 [.text(NotificationServer.name), .uint32(0)])
         ) { [weak self] _ in
             // If it was, it appears; if not, nothing is otherwise than before.
-            self?.isStarting = false
+            self?.undecided.isStarting = false
             self?.tellDecided()
         }
     }
@@ -140,6 +142,7 @@ extension BannerServer {
         guard life != followed.life else { return }
         followed.shown.clear()
         followed.life = life
+        pending.serverChanged()
         let adopted = followed.adopted
         followed.adopted = []
         for (handle, replyID) in adopted {

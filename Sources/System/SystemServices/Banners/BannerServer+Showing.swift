@@ -5,9 +5,10 @@ extension BannerServer {
     private static let maximumHeld = 256
 
     /// Shows a banner, in the place of another if that is still there. `then` comes exactly once, never inside this
-    /// call. What a server shows after the time for it is taken away again.
+    /// call. What a server shows after the time for it is taken away again. While the server is busy or full, the banner
+    /// waits without limit, critical ones first.
     ///
-    /// - Parameter isWanted: asked right before the banner is sent to a server.
+    /// - Parameter isWanted: asked right before the banner is sent to a server, and while it waits.
     package func show(
         _ banner: Banner, replacing old: Handle? = nil, if isWanted: @escaping @EventLoop () -> Bool = { true },
         then: @escaping Completion
@@ -35,9 +36,9 @@ extension BannerServer {
     }
 
     private func send(_ waiting: WaitingBanner) {
-        guard waiting.isWanted() else { return end(waiting, BusError(.closed, "the banner is no longer wanted")) }
+        guard waiting.isWanted() else { return waiting.drop() }
         switch machine.route {
-        case .freedesktop(let owner, let server): notify(waiting, owner, server)
+        case .freedesktop: pending.add(waiting)
         case .gtk(let owner): add(waiting, owner)
         case .undecided:
             end(waiting, bus.problem ?? BusError(.absent, "the search for a notification server has not started"))
@@ -51,14 +52,28 @@ extension BannerServer {
         Bus.later { waiting.end(.failure(error)) }
     }
 
-    private func notify(_ waiting: WaitingBanner, _ owner: String, _ server: NotificationServer) {
+    func notify(_ waiting: WaitingBanner, _ ticket: BannerQueue.Ticket) {
+        guard case .freedesktop(let owner, let server) = machine.route else {
+            waiting.end(.failure(BusError(.absent, "the notification server is gone")))
+            return pending.answered(ticket, isFull: false, waitsAgain: false)
+        }
         let old = waiting.old
         let banner = waiting.banner
         let request = BannerRequest(banner, of: identity, for: server)
         let replaced = number(of: old, life: server.life)
+        waiting.isSent = true
+        waiting.ends(within: 6 * answerMilliseconds)
         // Longer than is waited: what comes late is to be known.
-        call(owner, "Notify", request.arguments(replacing: replaced ?? 0), within: 6 * answerMilliseconds) {
+        call(owner, "Notify", request.arguments(replacing: replaced ?? 0), within: 12 * answerMilliseconds) {
             [weak self] result in
+            let isFull = Self.isFull(result)
+            let waitsAgain = isFull && self?.isStarted == true && waiting.isWaiting && waiting.isWanted()
+            defer { self?.pending.answered(ticket, isFull: isFull, waitsAgain: waitsAgain) }
+            if waitsAgain {
+                waiting.isSent = false
+                return waiting.waitsWithoutLimit()
+            }
+            if isFull { return waiting.drop() }
             var fields = BusFields((try? result.get()) ?? [])
             guard let number = try? fields.uint32(), number > 0 else {
                 return waiting.end(.failure(Self.failure(result)))
@@ -72,7 +87,8 @@ extension BannerServer {
             if let self, self.isStarted {
                 if self.followed.life == server.life {
                     if let replaced, replaced != number { self.followed.shown.forget(replaced) }
-                    self.followed.shown.shown(number, replyID: request.replyID)
+                    self.followed.shown.shown(
+                        number, replyID: request.replyID, isOrdinary: banner.isOrdinary)
                 }
                 if let old, replaced == nil { self.close(old) }
             }
@@ -107,6 +123,12 @@ extension BannerServer {
         }
     }
 
+    /// The server shows as many banners as it can, and may show this one later.
+    private static func isFull(_ result: Result<[BusValue], BusError>) -> Bool {
+        guard case .failure(let error) = result else { return false }
+        return error.remoteName?.hasSuffix(".MaxNotificationsExceeded") == true
+    }
+
     private static func failure(_ result: Result<[BusValue], BusError>) -> BusError {
         if case .failure(let error) = result { return error }
         return BusError(.malformed, "the notification server returned an invalid id")
@@ -137,6 +159,10 @@ extension BannerServer {
         }
     }
 
+    func closeOldestOrdinary() {
+        if let (owner, _) = machine.server, let oldest = followed.shown.oldestOrdinary { closeNumber(oldest, owner) }
+    }
+
     private func closeNumber(_ number: UInt32, _ owner: String) {
         call(owner, "CloseNotification", [.uint32(number)], within: answerMilliseconds) { [weak self] result in
             // Refused: it was gone before. Otherwise a signal tells.
@@ -146,6 +172,7 @@ extension BannerServer {
                 return
             }
             self.tell(.closed(Handle(.number(number, life: self.followed.life))))
+            self.pending.placeFreed()
         }
     }
 
@@ -161,12 +188,14 @@ extension BannerServer {
     }
 }
 
-/// A banner that is to be shown within a time: its end is told once.
+/// A banner that is to be shown: its end is reported once.
 @EventLoop
 final class WaitingBanner {
     let banner: Banner
     let old: BannerServer.Handle?
     let isWanted: @EventLoop () -> Bool
+    /// Its call is in progress.
+    var isSent = false
     private var then: BannerServer.Completion?
     private var deadline: LoopTimer?
 
@@ -179,6 +208,13 @@ final class WaitingBanner {
         self.old = old
         self.isWanted = isWanted
         self.then = then
+        ends(within: milliseconds)
+    }
+
+    var isWaiting: Bool { then != nil }
+
+    func ends(within milliseconds: UInt64) {
+        guard isWaiting else { return }
         let deadline = LoopTimer { [self] in
             end(.failure(BusError(.timeout, "the notification server did not show the banner in time")))
         }
@@ -186,7 +222,12 @@ final class WaitingBanner {
         self.deadline = deadline
     }
 
-    var isWaiting: Bool { then != nil }
+    func waitsWithoutLimit() { deadline = nil }
+
+    /// It is no longer wanted.
+    func drop() {
+        Bus.later { self.end(.failure(BusError(.closed, "the banner is no longer wanted"))) }
+    }
 
     func end(_ result: Result<BannerServer.Handle, BusError>) {
         guard let then else { return }

@@ -57,6 +57,8 @@ package final class BannerServer {
 
     /// What waits until it is known which server shows banners.
     struct Undecided {
+        /// The bus is starting a server.
+        var isStarting = false
         var callers: [@EventLoop () -> Void] = []
         var banners: [WaitingBanner] = []
     }
@@ -66,7 +68,7 @@ package final class BannerServer {
     /// A server that does not answer is asked again after this time.
     var pauseMilliseconds: UInt64 = 10_000
 
-    /// How long a server may take to show a banner, or to say what it can do.
+    /// How long a server may take to say what it can do; six times as long to show a banner.
     var answerMilliseconds: UInt64 = 10_000
 
     let bus: Bus
@@ -79,8 +81,12 @@ package final class BannerServer {
     var freedesktop: BusService?
     var gtk: BusService?
     var followed = FollowedBanners()
-    var isStarting = false
     var undecided = Undecided()
+    lazy var pending = PendingBanners { [weak self] in
+        self?.notify($0, $1)
+    } makeRoom: { [weak self] in
+        self?.closeOldestOrdinary()
+    }
     lazy var again = LoopTimer { [weak self] in
         guard let self else { return }
         self.carryOut(self.machine.askAgain())
@@ -130,7 +136,7 @@ package final class BannerServer {
         again.stop()
         followed.shown.clear()
         machine = BannerRouteStateMachine(usesGTK: application != nil)
-        let waiting = undecided.banners
+        let waiting = undecided.banners + pending.takeAll()
         undecided.banners = []
         for banner in waiting { banner.end(.failure(BusError(.closed, "banners are no longer shown"))) }
         tellDecided()

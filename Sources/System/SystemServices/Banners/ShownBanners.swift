@@ -5,6 +5,8 @@ struct ShownBanners: Sendable {
 
     private struct Entry: Sendable {
         let replyID: String?
+        /// It may make room for a critical one.
+        let isOrdinary: Bool
         let order: UInt64
     }
 
@@ -17,13 +19,17 @@ struct ShownBanners: Sendable {
     private var entries: [UInt32: Entry] = [:]
     private var order: UInt64 = 0
 
-    mutating func shown(_ number: UInt32, replyID: String?) {
+    mutating func shown(_ number: UInt32, replyID: String?, isOrdinary: Bool = false) {
         order &+= 1
-        entries[number] = Entry(replyID: replyID, order: order)
+        entries[number] = Entry(replyID: replyID, isOrdinary: isOrdinary, order: order)
         guard entries.count > Self.maximum, let oldest = entries.min(by: { $0.value.order < $1.value.order }) else {
             return
         }
         entries[oldest.key] = nil
+    }
+
+    var oldestOrdinary: UInt32? {
+        entries.lazy.filter(\.value.isOrdinary).min { $0.value.order < $1.value.order }?.key
     }
 
     func contains(_ number: UInt32) -> Bool { entries[number] != nil }

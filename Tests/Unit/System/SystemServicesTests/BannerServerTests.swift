@@ -5,6 +5,12 @@ import Transport
 
 @testable import SystemServices
 
+/// Whether a banner is still wanted.
+@EventLoop
+private final class Wish {
+    var holds = true
+}
+
 @Suite("Banners, with a notification server that the test plays")
 @EventLoop
 struct BannerServerTests {
@@ -201,12 +207,47 @@ struct BannerServerTests {
         let services = try await Services.notifications(on: daemon)
         let showing = Showing(daemon.address)
         try await showing.ready()
-        showing.server.answerMilliseconds = 300
-        try await services.override("\(interface).Notify", #""silent":true"#)
-        #expect(await showing.show(banner).error?.code == .timeout)
-        try await services.override("\(interface).Notify", #""signature":"u","args":[77],"delay":600"#)
+        showing.server.answerMilliseconds = 50
+        try await services.override("\(interface).Notify", #""signature":"u","args":[77],"delay":400"#)
         #expect(await showing.show(banner).error?.code == .timeout)
         #expect(try await services.call(of: "\(interface).CloseNotification").first as? Int == 77)
+        try await services.override("\(interface).Notify", #""silent":true"#)
+        #expect(await showing.show(banner).error?.code == .timeout)
+        showing.close()
+    }
+
+    @Test("A full server: a critical banner takes an ordinary one's place, the others wait for one that ends")
+    func full() async throws {
+        let daemon = try await PrivateBus()
+        let services = try await Services.notifications(on: daemon)
+        try await services.set(#""capacity":2"#)
+        let showing = Showing(daemon.address)
+        try await showing.ready()
+        let first = try await showing.show(banner).get()
+        let second = try await showing.show(banner).get()
+        let results = Mailbox<String>()
+        func show(_ title: String, _ urgency: Banner.Urgency, if isWanted: @escaping @EventLoop () -> Bool = { true }) {
+            var other = banner
+            (other.title, other.urgency) = (title, urgency)
+            showing.server.show(other, if: isWanted) { results.put("\(title) \($0.error?.code.name ?? "shown")") }
+        }
+        let wish = Wish()
+        show("withdrawn", .normal) { wish.holds }
+        show("waits", .normal)
+        show("urgent", .critical)
+        #expect(try await results.next() == "urgent shown")
+        #expect(try await showing.events.next() == .closed(first))
+        wish.holds = false
+        // The next one finds what is no longer wanted.
+        show("waits, too", .low)
+        #expect(try await results.next() == "withdrawn closed")
+        try await services.set(#""banners":[3]"#)
+        try await services.banner("NotificationClosed", "uu", "[2,1]")
+        #expect(try await showing.events.next() == .closed(second))
+        #expect(try await results.next() == "waits shown")
+        try await services.set(#""capacity":9"#)
+        try await services.banner("NotificationClosed", "uu", "[999,1]")
+        #expect(try await results.next() == "waits, too shown")
         showing.close()
     }
 

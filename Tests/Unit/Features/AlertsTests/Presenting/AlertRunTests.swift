@@ -89,6 +89,23 @@ import Testing
         #expect(run.presented("7") == .close(handle: "7"))
     }
 
+    @Test("a reminder is tried again without limit")
+    func patient() {
+        var run = Machine()
+        _ = run.start(hasEnrichment: false, isInFront: false, isPatient: true, now: 0)
+        var now: UInt64 = 0
+        for _ in 0..<500 {
+            #expect(run.presentFailed(now: now) == nil)
+            guard let deadline = run.deadline else { break }
+            #expect(deadline > now && deadline - now <= 30_000)
+            now = deadline
+            #expect(run.deadlineReached(now: now) == .present(.all))
+        }
+        #expect(now > 3_600_000)
+        _ = run.presented("7")
+        #expect(run.isFinished)
+    }
+
     @Test("a server that has come is tried at once; a host that has not said who shows alerts may take its time")
     func ready() {
         var run = Machine()

@@ -83,6 +83,7 @@ class Services:
         self.spec = "1.2"
         self.banners: set[int] = set()
         self.banner = 0
+        self.capacity = 1_000_000
 
     # Commands of the test
 
@@ -109,7 +110,7 @@ class Services:
 
     def do_set(self, **values: Any) -> None:
         for name, value in values.items():
-            setattr(self, name, set(value) if name == "taken" else value)
+            setattr(self, name, set(value) if name in ("taken", "banners") else value)
         say(set=sorted(values))
 
     def do_signal(
@@ -288,6 +289,8 @@ class Services:
     def Notify(self, _message: Any, _program: str, replaced: int, *_: Any) -> tuple[str, list[Any]]:
         if replaced in self.banners:
             return "u", [replaced]
+        if len(self.banners) >= self.capacity:
+            raise Refusal("org.freedesktop.Notifications.MaxNotificationsExceeded")
         self.banner += 1
         self.banners.add(self.banner)
         return "u", [self.banner]
