@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -94,9 +96,16 @@ def test_20_pushes_at_once_while_the_desktop_comes_and_goes(bellwire: Start, tmp
 
 def test_another_device_pairs_by_the_code_of_the_running_desktop(door: Door, bellwire: Start) -> None:
     pair(door, bellwire)
-    offer = json.loads(door.command("desktop", "pair", "--json")[0])["data"]
+    offer, code = (json.loads(line)["data"] for line in door.command("desktop", "pair", "--json"))
     assert bellwire("pair", offer["payload"], "--name", "Tablet", home="tablet").wait() == 0
-    assert sorted(line.split()[0] for line in door.command("desktop", "devices")) == ["Phone", "Tablet"]
+    assert re.fullmatch(r"\d{6}-\d{6}", code["code"])
+    # Piped, it prints the code's text and the digits, which another device can type.
+    printed = door.command("desktop", "pair")
+    typed = shlex.split(printed[-1].removeprefix("Or type digits: bellwire "))
+    assert typed[:2] == ["pair", "--code"] and typed[3] == "--relay-url"
+    assert bellwire(*typed, "--name", "Watch", home="watch").wait() == 0
+    assert door.command("desktop", "devices")[-1].split()[0] == "Watch"
+    assert sorted(line.split()[0] for line in door.command("desktop", "devices")) == ["Phone", "Tablet", "Watch"]
     assert door.command("desktop", "allow", "Tablet", "nothing") == ["Tablet may do: nothing."]
     refused = bellwire("send", "x", home="tablet")
     assert refused.wait() == 1 and "allow" in refused.err.all[-1]

@@ -1,6 +1,5 @@
 import CBellwire
 import JSON
-import SystemServices
 
 /// Pairing in one run of `bellwire desktop`: shows codes, asks the user about devices, reports the results.
 final class DesktopPairing {
@@ -21,8 +20,8 @@ final class DesktopPairing {
     private var digitsNotBefore: Int64 = 0
     /// Pause before the next request for digits, in milliseconds. It grows with each attempt.
     private var digitsPause: Int64 = 4_000
-    /// The relay that devices use. The digits do not contain it.
-    private var relayURL: String?
+    /// The QR code that the digits belong to.
+    private var shown: PairingOffer?
     private var scanned: String?
     private var showsDigits = false
     private var questions: [Question] = []
@@ -75,26 +74,10 @@ final class DesktopPairing {
     var deadline: Int64? { wantsDigits ? digitsNotBefore : nil }
 
     private func display(_ offer: JSONValue) throws(Failure) {
-        let payload = offer["payload"]?.string ?? ""
-        let fields = try? JSONValue(parsing: payload)
-        relayURL = fields?["relayUrl"]?.string ?? fields?["signalingUrl"]?.string
         if json { return Output.json(["event": "offer", "data": offer]) }
-        try QRDrawing.show(
-            payload,
-            says: "Scan this code with a device, or pass its text to bellwire pair. It expires in five minutes.",
-            alsoText: arguments.has(Command.qrText))
-        warnOfLoopback()
-    }
-
-    /// A code that names 127.0.0.1 sends another machine to itself.
-    private func warnOfLoopback() {
-        guard let host = relayURL?.split(separator: "/").dropFirst().first,
-            ["127.", "localhost:", "[::1]:"].contains(where: { host.hasPrefix($0) })
-        else { return }
-        let other =
-            InterfaceAddresses.reachableIPv4().first.map { "--lan, whose relay is on \($0)" } ?? "--relay HOST:PORT"
-        Output.notice(
-            "this code works only on this machine: its relay is at \(host). For other machines, use \(other)")
+        let shown = PairingOffer(payload: offer["payload"]?.string ?? "")
+        self.shown = shown
+        try shown.draw(alsoText: arguments.has(Command.qrText))
     }
 
     /// The QR code works without digits, so a relay that does not provide them in time is asked again later.
@@ -113,8 +96,7 @@ final class DesktopPairing {
         if json {
             Output.json(["event": "code", "data": code])
         } else {
-            let relay = relayURL.map { " --relay-url \($0)" } ?? ""
-            Output.line("Or type digits: bellwire pair --code \(code["code"]?.string ?? "")\(relay)")
+            shown?.showDigits(code)
         }
     }
 

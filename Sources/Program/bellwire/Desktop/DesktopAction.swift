@@ -40,12 +40,24 @@ struct DesktopAction {
         let desktop = try LocalDesktop(arguments)
         guard try desktop.isRunning() else { throw DesktopAction.notRunning }
         let offer = try desktop.offer()
-        if json { return Output.json(["event": "offer", "data": offer]) }
-        try QRDrawing.show(
-            offer["payload"]?.string ?? "",
-            says: "Scan this code with a device, or type \(offer["code"]?.string ?? ""). It expires in five minutes.",
-            alsoText: arguments.has(Command.qrText))
+        let code = digits(of: desktop)
+        if json {
+            Output.json(["event": "offer", "data": offer])
+            if let code { Output.json(["event": "code", "data": code]) }
+            return
+        }
+        let shown = PairingOffer(payload: offer["payload"]?.string ?? "")
+        try shown.draw(alsoText: arguments.has(Command.qrText))
+        if let code { shown.showDigits(code) }
         Output.notice("the running desktop shows which device pairs, and asks for confirmation in its own terminal")
+    }
+
+    /// The QR code works without digits, which not every relay can provide.
+    private func digits(of desktop: LocalDesktop) -> JSONValue? {
+        do throws(Failure) { return try desktop.code() } catch {
+            Output.notice("no digits available: \(error.message)")
+            return nil
+        }
     }
 
     private func showDevices(_ devices: [PairedPeer]) {

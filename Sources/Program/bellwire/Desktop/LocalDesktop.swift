@@ -45,6 +45,11 @@ final class LocalDesktop {
         try handle.completion { bw_desktop_offer_async(handle.pointer, LocalDesktop.timeout, $0, $1, $2) }
     }
 
+    /// Creates a new code for typing.
+    func code() throws(Failure) -> JSONValue {
+        try handle.completion { bw_desktop_code_async(handle.pointer, LocalDesktop.timeout, $0, $1, $2) }
+    }
+
     func devices() throws(Failure) -> [PairedPeer] {
         try result { bw_desktop_devices(handle.pointer, $0) }.array?.compactMap { PairedPeer($0) } ?? []
     }
