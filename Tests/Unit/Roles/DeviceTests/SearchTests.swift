@@ -2,6 +2,7 @@ import Hosting
 import JSON
 import TestSupport
 import Testing
+import Transport
 
 @testable import Device
 
@@ -12,17 +13,24 @@ struct SearchTests {
     func cancelled() async throws {
         let host = RecordingHost()
         let device = try Device.open(#"{"state_dir":":memory:","follow_system":false}"#, host.channel).0
-        for end in [{ device.perform(.cancel(.show)) }, { device.perform(.cancel(nil)) }, { device.perform(.stop) }] {
+        let showEnds: [DeviceCall] = [.cancel(.show), .cancel(nil), .stop]
+        for end in showEnds {
+            // Both in one turn of the loop: where no search is possible, it ends in the next one.
             let shown = await outcome { then in
-                device.perform(.show(5_000), then: then)
-                end()
+                EventLoop.post {
+                    device.perform(.show(5_000), then: then)
+                    device.perform(end)
+                }
             }
             #expect(shown.error?.detail["reason"] == "cancelled")
         }
-        for end in [{ device.perform(.cancel(.code)) }, { device.perform(.cancel(nil)) }, { device.perform(.stop) }] {
+        let codeEnds: [DeviceCall] = [.cancel(.code), .cancel(nil), .stop]
+        for end in codeEnds {
             let typed = await outcome { then in
-                device.perform(.type("123456-789012", 5_000), then: then)
-                end()
+                EventLoop.post {
+                    device.perform(.type("123456-789012", 5_000), then: then)
+                    device.perform(end)
+                }
             }
             #expect(typed.error?.detail["reason"] == "cancelled")
         }
