@@ -6,7 +6,11 @@ struct PageRule {
     /// In lower case.
     let names: Set<String>
 
-    init(names: [String]) { self.names = Set(names.compactMap { Self.name(of: $0) } + ["localhost"]) }
+    init(names: [String]) {
+        // As /etc/hosts has them.
+        let own = ["localhost", "localhost.localdomain", "localhost4", "localhost6", "ip6-localhost"]
+        self.names = Set(names.compactMap { Self.name(of: $0) } + own)
+    }
 
     /// Browsers send `Origin` with every POST, and newer ones `Sec-Fetch-Site`; programs send neither. A page whose name
     /// was pointed at this machine (DNS rebinding) gives that name as the host.

@@ -136,12 +136,15 @@ struct TokenGate {
     }
 
     private static let proxyHeaders: Set<String> = [
-        "forwarded", "via", "cdn-loop", "x-host", "x-original-host", "x-original-url", "x-rewrite-url",
-        "x-proxy-user-ip",
-        "x-scheme",
+        "forwarded", "via", "x-host", "x-scheme", "x-rewrite-url", "x-varnish", "front-end-https",
+        "surrogate-capability", "x-bluecoat-via", "remote-user",
     ]
+    /// Of proxies, and of services that pass requests on.
     private static let proxyPrefixes = [
-        "x-forwarded", "x-original-forwarded", "cf-", "x-envoy-", "x-amzn-", "tailscale-",
+        "x-forwarded", "x-original-", "x-real-", "x-remote-", "x-proxy", "x-nginx-", "x-envoy-", "x-arr-", "x-amzn-",
+        "x-azure-", "x-appengine-", "x-akamai-", "x-vercel-", "x-auth-request-", "akamai-", "cdn-", "cf-",
+        "cloudfront-",
+        "fastly-", "fly-", "ngrok-", "tailscale-",
     ]
     private static let proxyParts = ["client-ip", "clientip", "real-ip", "remote-ip", "remote-addr", "user-ip"]
 

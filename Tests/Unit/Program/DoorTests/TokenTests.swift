@@ -193,7 +193,8 @@ final class TokenTests {
             "CF-Connecting-IP",
             "CF-Ray", "True-Client-IP", "X-Client-IP", "X-Cluster-Client-IP", "Fastly-Client-IP", "Fly-Client-IP",
             "X-Original-Forwarded-For", "X-Envoy-External-Address", "CDN-Loop", "X-Azure-ClientIP", "X-Forwarded",
-            "Tailscale-User-Login", "X-Appengine-User-IP", "X-Amzn-Trace-Id",
+            "Tailscale-User-Login", "X-Nginx-Proxy", "Fly-Forwarded-Proto", "X-ARR-LOG-ID", "Remote-User",
+            "X-Remote-Addr", "Ngrok-Trace-Id", "CloudFront-Viewer-Address", "X-Appengine-User-IP", "X-Amzn-Trace-Id",
         ] {
             for value in ["203.0.113.9", "127.0.0.1", ""] {
                 let error = #expect(throws: DoorError.self) {
@@ -270,7 +271,10 @@ struct PageRuleTests {
 
     @Test("programs give a host of ours and no origin")
     func programs() {
-        for host in ["localhost", "LOCALHOST:80", "127.0.0.1:8080", "[::1]:80", "192.168.1.7", "bells.EXAMPLE:1"] {
+        for host in [
+            "localhost", "LOCALHOST:80", "ip6-localhost", "localhost.localdomain", "127.0.0.1:8080", "[::1]:80",
+            "192.168.1.7", "bells.EXAMPLE:1",
+        ] {
             #expect(error([("host", host)]) == nil, "\(host)")
         }
         #expect(error([("Host", "localhost"), ("Sec-Fetch-Site", "none")]) == nil)
