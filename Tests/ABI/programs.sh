@@ -7,11 +7,12 @@ programs=(limits sharing guests desktops endtoend complaints process alerts call
     pushservices library options scan unwinding hostile extremes)
 variants=(gcc-c99 clang-c99 gcc-c++17 clang-c++17)
 
-# The library that this variant is linked with; nothing = it is only compiled.
+# library_of VARIANT PROGRAM: the library that it is linked with; nothing = it is only compiled. Exceptions pass through
+# both libraries, so what throws them is linked with both.
 library_of() {
-    case $1 in
-        gcc-c99) echo shared ;;
-        clang-c++17) echo static ;;
+    case $1:$2 in
+        gcc-c99:* | gcc-c++17:unwinding | gcc-c++17:hostile) echo shared ;;
+        clang-c++17:*) echo static ;;
     esac
 }
 
@@ -83,7 +84,7 @@ compile_logged() {
 # compile PROGRAM VARIANT: compiles it, and links it if this variant is one that runs.
 compile() {
     local program=$1 variant=$2 library binary object libraries
-    library=$(library_of "$variant")
+    library=$(library_of "$variant" "$program")
     if [[ $program == load && $library == static ]]; then library=""; fi
     object=$work/objects/$program.$variant.o
     binary=$work/bin/$program.$library.$variant

@@ -1,8 +1,11 @@
 /* Callbacks that never return: longjmp, a C++ exception (compiled as C++), and hosts that switch between stacks. */
 #include "roles.h"
 
+#include <semaphore.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <ucontext.h>
 
 /* ---- a device that gets posts of its own --------------------------------------------------------------------- */
@@ -112,6 +115,64 @@ static void after_an_exception(void)
 }
 #endif
 
+/* ---- the library's own thread -------------------------------------------------------------------------------- */
+
+/* What a callback of a "threaded" handle does: 1 = end its thread, 2 = throw. */
+static int threaded_way;
+static sem_t threaded_ran;
+
+static void leave_thread(void *user_data, const char *event, const char *event_json)
+{
+    (void)user_data, (void)event, (void)event_json;
+    sem_post(&threaded_ran);
+#ifdef __cplusplus
+    if (threaded_way == 2)
+        throw 7;
+#endif
+    pthread_exit(NULL);
+}
+
+/* 0 = the process survived, and the handle closed. */
+static int child_of_a_threaded_handle(void)
+{
+    const struct rlimit no_core = {0, 0};
+    struct timespec deadline;
+    bw_device *device = NULL;
+    setrlimit(RLIMIT_CORE, &no_core);
+    sem_init(&threaded_ran, 0, 0);
+    if (bw_device_open("{\"state_dir\":\":memory:\",\"threaded\":true}", &device) != BW_OK
+        || bw_device_subscribe(device, "host.test", leave_thread, NULL, NULL, NULL) != BW_OK
+        || bw_device_post(device, "host.test", "{}") != BW_OK)
+        return 1;
+    clock_gettime(CLOCK_REALTIME, &deadline);
+    deadline.tv_sec += within(10000) / 1000;
+    if (sem_timedwait(&threaded_ran, &deadline) != 0)
+        return 2;
+#ifdef __cplusplus
+    if (threaded_way == 2)
+        /* No call of the program's is on that thread's stack: nobody can catch it. */
+        for (;;)
+            pause();
+#endif
+    return bw_device_close(device) == BW_OK ? 0 : 3;
+}
+
+static void pthread_exit_on_the_librarys_thread(void)
+{
+    threaded_way = 1;
+    CHECK_NUMBER(in_child(child_of_a_threaded_handle), 0);
+}
+
+#ifdef __cplusplus
+static void an_exception_on_the_librarys_thread_ends_the_process(void)
+{
+    int status;
+    threaded_way = 2;
+    status = in_child(child_of_a_threaded_handle);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "std::terminate() has ended it");
+}
+#endif
+
 /* ---- fibers -------------------------------------------------------------------------------------------------- */
 
 /* Two fibers on one thread, with stacks of their own far apart. The first dispatches; inside its callback the second
@@ -216,6 +277,11 @@ static void a_fiber_is_not_taken_for_one_that_left(void)
 
 int main(int argc, char **argv)
 {
+    /* First: a process that has started the library's threads can't use them in a child. */
+    RUN(pthread_exit_on_the_librarys_thread);
+#ifdef __cplusplus
+    RUN(an_exception_on_the_librarys_thread_ends_the_process);
+#endif
     RUN(after_longjmp);
 #ifdef __cplusplus
     RUN(after_an_exception);

@@ -38,6 +38,19 @@ HONEST = {"source_address": ("127.0.0.9", 0)}
 MIB = 2**20
 
 
+def test_large_frames_wait_for_the_next_second_and_none_is_lost(bellwire: Start) -> None:
+    node = Node(bellwire, "--limit-loopback", "--max-bytes-per-second", "1000000")
+    sender, receiver = node.peer("sender", **HONEST), node.peer("receiver", **HONEST)
+    begin = time.monotonic()
+    for number in range(12):
+        sender.message("receiver", {"number": number, "text": "x" * 500_000})
+    got = [receiver.next("message")["payload"]["number"] for _ in range(12)]
+    assert got == list(range(12))
+    # Two or three in each second: at least three seconds began while they came.
+    assert time.monotonic() - begin > 2
+    sender.settle()
+
+
 @dataclass
 class Spent:
     memory: float

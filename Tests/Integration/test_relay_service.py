@@ -184,6 +184,31 @@ def test_a_token_opens_the_door_and_a_revoked_one_closes_it_again(bellwire: Star
     assert TOKEN not in "".join(node.program.err.all)
 
 
+@pytest.mark.parametrize("how", ["an option is gone", "the file is another"])
+def test_a_reload_never_opens_a_relay_that_had_a_list(bellwire: Start, tmp_path: Path, how: str) -> None:
+    tokens, ids, config = tmp_path / "tokens", tmp_path / "ids", tmp_path / "relay.json"
+    tokens.write_text(f"{TOKEN}\n")
+    ids.write_text("alice\n")
+    config.write_text(json.dumps({"tokens_file": str(tokens), "allowed_ids_file": str(ids)}))
+    node = Node(bellwire, "--config", config, "--log-format", "json")
+    bearer = {"Authorization": f"Bearer {TOKEN}"}
+    alice = node.peer("alice", additional_headers=bearer)
+    config.write_text("{}" if how == "an option is gone" else json.dumps({"max_frame_bytes": 100_000}))
+    node.program.process.send_signal(signal.SIGHUP)
+    message = node.log("access_not_reloaded")["message"]
+    assert "tokens_file and allowed_ids_file" in message and "restart" in message
+    node.log("reloaded")
+    with pytest.raises(InvalidStatus) as refused:
+        connect(node.url, proxy=None)
+    assert refused.value.response.status_code == 401
+    alice.settle()
+    # The list that is kept is compared again, and a new one replaces it.
+    tokens.write_text(f"{OTHER}\n")
+    config.write_text(json.dumps({"tokens_file": str(tokens)}))
+    node.program.process.send_signal(signal.SIGHUP)
+    assert "1 connections of revoked tokens" in node.log("reloaded")["message"]
+
+
 def test_desktops_and_devices_pair_over_a_url_with_a_token_and_never_log_it(bellwire: Start, tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     tokens.write_text(f"{TOKEN}\n")

@@ -43,7 +43,7 @@ enum LogRing {
     static func set(_ level: LogLevel, _ callback: bw_log_callback?, _ userData: UserData) {
         recover(at: linux_stack())
         let me = pthread_self()
-        let old = state.wait { state -> UserData?? in
+        let old = state.wait(checking: { recover(at: 0) }) { state -> UserData?? in
             // The old callback may be running elsewhere; inside itself it lives until it returns.
             if let runner = state.runner, runner.dispatcher.thread != me { return nil }
             let old = state.registration

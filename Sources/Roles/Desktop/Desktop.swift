@@ -98,6 +98,6 @@ extension HostChannel {
         problem(
             "database_damaged",
             "the relay's database was damaged and was moved aside to \(path); a new one was created. Proved ids "
-                + "are remembered again when they register")
+                + "were restored from their second copy")
     }
 }

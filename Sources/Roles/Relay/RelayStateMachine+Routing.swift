@@ -160,6 +160,21 @@ extension RelayStateMachine {
             frames, of: connections[id.slot].network, at: moment.monotonic, limit: limits.framesPerSecondOfNetwork)
     }
 
+    /// Shorter frames are bounded by their number.
+    static let largeFrame = 8_192
+
+    /// Counts a large frame's bytes. Returns whether its connection is to be read again only in the next second.
+    @inline(never)
+    mutating func exceedsBytes(_ count: Int, from id: ConnectionID, at moment: Moment) -> Bool {
+        guard isOpen(id), connections[id.slot].isLimited else { return false }
+        let isWithin = connections[id.slot].bytes.count(
+            count, in: moment.monotonic / 1_000, limit: limits.bytesPerSecond)
+        // Both count.
+        let isNetworkWithin = networks.countBytes(
+            count, of: connections[id.slot].network, at: moment.monotonic, limit: limits.bytesPerSecondOfNetwork)
+        return !isWithin || !isNetworkWithin
+    }
+
     /// What was just counted costs that much more, for its connection and its network.
     mutating func charge(_ id: ConnectionID, _ frames: Int, at moment: Moment) {
         connections[id.slot].rate.charge(frames)

@@ -50,6 +50,9 @@ struct RelayStateMachine: ~Copyable {
         var framesPerSecond: Int
         /// For one network; 0 = no limit.
         var framesPerSecondOfNetwork: Int
+        /// Of large frames, for one connection and for one network; 0 = no limit.
+        var bytesPerSecond: Int
+        var bytesPerSecondOfNetwork: Int
         /// How often one network may name aliases of typed codes; 0 = no limit.
         var codeLookupsPerMinute: Int
         /// Whether the limits for one peer and one address hold for loopback, too.
@@ -317,6 +320,8 @@ struct Connection {
     /// Whether the limit on frames holds for it.
     var isLimited = true
     var rate = FrameRate()
+    /// Bytes of large frames.
+    var bytes = NetworkRate()
     /// The peer to whom it sent last, and the version of ``Acquaintances`` at which they knew each other.
     var lastTarget = -1
     var lastVersion: UInt32 = 0

@@ -19,7 +19,9 @@ extension HostQueue {
         }
         for call in waiting { call.answer(.failure(.closed)) }
         wake()
-        state.wait { $0.dispatcher == nil || $0.dispatcher?.thread == me ? () : nil }
+        state.wait(checking: recoverFromEndedThread) {
+            $0.dispatcher == nil || $0.dispatcher?.thread == me ? () : nil
+        }
 
         for batch in state.withLock({ $0.sources.takeBatches() }) {
             // If the store fails here, the rows stay unmarked: they come again, and say so.

@@ -25,7 +25,7 @@ extension HostQueue {
         }
         for question in unanswered { question.answer(nil) }
         guard let before else { return }
-        state.wait { $0.registrations.running == before.number ? nil : () }
+        state.wait(checking: recoverFromEndedThread) { $0.registrations.running == before.number ? nil : () }
         before.userData.release()
     }
 

@@ -55,4 +55,7 @@ extension HostQueue {
         for userData in left.ended { userData.release() }
         wake()
     }
+
+    /// For a thread that waits for a callback elsewhere: that callback may end its thread, and tells nobody.
+    func recoverFromEndedThread() { recover(at: 0) }
 }

@@ -145,7 +145,7 @@ final class HostQueue: Sendable {
             return nil
         }
         guard let taken else { return }
-        state.wait { $0.registrations.running == number ? nil : () }
+        state.wait(checking: recoverFromEndedThread) { $0.registrations.running == number ? nil : () }
         taken.release()
     }
 }

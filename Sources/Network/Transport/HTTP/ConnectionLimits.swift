@@ -20,7 +20,7 @@ struct ConnectionLimits {
     private(set) var count = 0
     private var isFull = false
     private var isSaid = false
-    /// Not upgraded yet, for each address that is not this machine.
+    /// Not upgraded yet, for each network (``PeerAddress/network``) that is not this machine.
     private var pending: [String: Int] = [:]
 
     init(maximum: Int, maximumPendingPerAddress: Int) {
@@ -41,9 +41,9 @@ struct ConnectionLimits {
     /// A connection is of that address: counts it there. Returns whether it may stay.
     mutating func identified(_ remote: PeerAddress) -> Bool {
         guard !remote.isLoopback else { return true }
-        let waiting = pending[remote.host, default: 0]
+        let waiting = pending[remote.network, default: 0]
         guard waiting < maximumPendingPerAddress else { return false }
-        pending[remote.host] = waiting + 1
+        pending[remote.network] = waiting + 1
         return true
     }
 
@@ -58,8 +58,9 @@ struct ConnectionLimits {
 
     /// It was upgraded, or is no longer with the listener for another reason.
     mutating func settled(_ remote: PeerAddress) {
-        guard let waiting = pending[remote.host] else { return }
-        pending[remote.host] = waiting > 1 ? waiting - 1 : nil
+        let network = remote.network
+        guard let waiting = pending[network] else { return }
+        pending[network] = waiting > 1 ? waiting - 1 : nil
     }
 
     mutating func closed() -> Departure {

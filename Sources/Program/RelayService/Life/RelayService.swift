@@ -145,7 +145,7 @@ package final class RelayService {
         }
         var options = settings.relay
         options.health = nil
-        if let lists { self.lists = lists }
+        let lists = lists.map { take($0) }
         options.allowedIDs = self.lists.ids
         relay.change(options)
         proxies.change(settings.proxies.trusted, usesPreamble: settings.proxies.usesPreamble)
@@ -156,6 +156,29 @@ package final class RelayService {
             .info, "reloaded",
             "reload complete" + (closed == 0 ? "" : "; closed \(closed) connections of revoked tokens"))
         manager.ready("Relay on port \(relay.port)")
+    }
+
+    /// A configuration that no longer names a list may have lost it by mistake, and would open the relay to everyone: the
+    /// list stays until a restart.
+    private func take(_ new: AccessLists) -> AccessLists {
+        var lists = new
+        var lost: [String] = []
+        if new.tokens == nil, let tokens = self.lists.tokens {
+            lists.tokens = tokens
+            lost.append("tokens_file")
+        }
+        if new.ids == nil, let ids = self.lists.ids {
+            lists.ids = ids
+            lost.append("allowed_ids_file")
+        }
+        if !lost.isEmpty {
+            log(
+                .warning, "access_not_reloaded",
+                "the options no longer have \(lost.joined(separator: " and ")); the relay keeps the previous list. To admit "
+                    + "everyone, restart it")
+        }
+        self.lists = lists
+        return lists
     }
 
     private func warnAboutFixed(_ new: ServiceSettings) {

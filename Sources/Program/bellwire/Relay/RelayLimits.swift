@@ -34,6 +34,15 @@ enum RelayLimits {
                 "max_frames_per_second_per_address", relay.traffic.maximumFramesPerSecondPerAddress,
                 "Maximum frames per second from one address, except loopback; more are refused. 0 = no limit."),
             Limit(
+                "max_bytes_per_second", relay.traffic.maximumBytesPerSecond,
+                """
+                Maximum bytes of frames of 8 KiB and more per second from one connection, except loopback; the rest waits \
+                for the next second. 0 = no limit.
+                """),
+            Limit(
+                "max_bytes_per_second_per_address", relay.traffic.maximumBytesPerSecondPerAddress,
+                "The same from one address."),
+            Limit(
                 "max_code_lookups_per_minute", relay.traffic.maximumCodeLookupsPerMinute,
                 """
                 How often typed pairing codes may be registered or tried from one address per minute, except loopback. \

@@ -53,7 +53,7 @@ final class RelayRun {
             log.write(
                 .warning, "database_damaged",
                 "a database of the relay was damaged and was moved aside to \(path); a new one was created. Proved ids "
-                    + "are remembered again when they register; stored frames are lost")
+                    + "were restored from their second copy; stored frames are lost")
         }
         start(lists, stores, manager)
         var hangups = Interrupt.hangups

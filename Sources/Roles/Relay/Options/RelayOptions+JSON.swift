@@ -38,6 +38,9 @@ extension RelayOptions {
         case "max_frames_per_second": traffic.maximumFramesPerSecond = try option.number(0...1_000_000)
         case "max_frames_per_second_per_address":
             traffic.maximumFramesPerSecondPerAddress = try option.number(0...10_000_000)
+        case "max_bytes_per_second": traffic.maximumBytesPerSecond = try option.number(0...1 << 40)
+        case "max_bytes_per_second_per_address":
+            traffic.maximumBytesPerSecondPerAddress = try option.number(0...1 << 40)
         case "max_code_lookups_per_minute": traffic.maximumCodeLookupsPerMinute = try option.number(0...10_000_000)
         case "max_receiving_bytes": traffic.maximumReceivingBytes = try option.number(64 << 10...1 << 40)
         case "message_within_ms": traffic.messageWithin = UInt64(try option.number(1_000...600_000))

@@ -43,6 +43,11 @@ package struct RelayOptions: Sendable {
         /// The same for one network, all its connections together; nothing is closed for it.
         /// `max_frames_per_second_per_address`, default 2,000; 0 = no limit.
         package var maximumFramesPerSecondPerAddress = 2_000
+        /// Bytes of large frames a second of one connection; after them it is not read until the next second, and nothing is
+        /// lost. `max_bytes_per_second`, default 16 MiB; 0 = no limit.
+        package var maximumBytesPerSecond = 16 << 20
+        /// The same for one network. `max_bytes_per_second_per_address`, default 64 MiB; 0 = no limit.
+        package var maximumBytesPerSecondPerAddress = 64 << 20
         /// How often the aliases of typed codes (`pairing-code:…`) may be registered or written to from one network in a
         /// minute, whether they exist or not; more is answered with `rate_limited`. `max_code_lookups_per_minute`, default
         /// 60; 0 = no limit.
@@ -141,6 +146,8 @@ package struct RelayOptions: Sendable {
             registerWithin: admission.registerWithin, frameBytes: traffic.maximumFrame,
             framesPerSecond: traffic.maximumFramesPerSecond,
             framesPerSecondOfNetwork: traffic.maximumFramesPerSecondPerAddress,
+            bytesPerSecond: traffic.maximumBytesPerSecond,
+            bytesPerSecondOfNetwork: traffic.maximumBytesPerSecondPerAddress,
             codeLookupsPerMinute: traffic.maximumCodeLookupsPerMinute,
             limitsLoopback: traffic.limitsLoopback,
             doorkeeper: .init(

@@ -13,6 +13,7 @@ package final class RelayMemory: Sendable {
     @EventLoop var proved: ProvedIDs
     package let directory: StateDirectory?
     private let database: Database?
+    private let copy: ProvedCopy?
 
     /// Opens the state directory of the options, or a memory that ends with the process where they name none.
     ///
@@ -23,33 +24,56 @@ package final class RelayMemory: Sendable {
         let directory = try StateDirectory.open(path)
         guard let file = directory.file("relay.db") else { return RelayMemory(options) }
         do throws(StoreError) {
-            let opened = try Database.open(path: file, migrations: [schema])
-            let names = try opened.database.run { connection throws(StoreError) in
-                try connection.query(
-                    "SELECT id, proved_at FROM proved_id ORDER BY proved_at, id LIMIT ?",
-                    [.integer(Int64(options.names.maximumProvedIDs))]
-                ) { (row) throws(StoreError) in (name: Array(try row.text(0).utf8), since: try row.integer(1)) }
+            let opened = try Database.open(path: file, migrations: [schema], salvaging: ["proved_id"])
+            let limit = options.names.maximumProvedIDs
+            var names = try read(opened.database, limit: limit)
+            if opened.damage != nil || names.isEmpty {
+                try restore(ProvedCopy.names(in: file + ".ids"), opened.database)
+                names = try read(opened.database, limit: limit)
             }
             return RelayMemory(
-                ProvedIDs(limit: options.names.maximumProvedIDs, names: names), directory, opened.database,
-                movedAside: opened.movedAside)
+                ProvedIDs(limit: limit, names: names), directory, opened.database,
+                try ProvedCopy(file + ".ids", of: names), movedAside: opened.movedAside)
         } catch {
             directory.close()
             throw HostError(error)
         }
     }
 
+    private static func read(_ database: Database, limit: Int) throws(StoreError) -> [ProvedCopy.Name] {
+        try database.run { connection throws(StoreError) in
+            try connection.query(
+                "SELECT id, proved_at FROM proved_id ORDER BY proved_at, id LIMIT ?", [.integer(Int64(limit))]
+            ) { (row) throws(StoreError) in (name: Array(try row.text(0).utf8), since: try row.integer(1)) }
+        }
+    }
+
+    private static func restore(_ names: [ProvedCopy.Name], _ database: Database) throws(StoreError) {
+        guard !names.isEmpty else { return }
+        try database.run { connection throws(StoreError) in
+            for (name, since) in names { try insert(name, since, connection) }
+        }
+    }
+
+    private static func insert(_ name: [UInt8], _ since: Int64, _ connection: Store.Connection) throws(StoreError) {
+        try connection.execute(
+            "INSERT OR IGNORE INTO proved_id(id, proved_at) VALUES (?, ?)",
+            [.text(String(decoding: name, as: UTF8.self)), .integer(since)])
+    }
+
     /// In memory only.
     package convenience init(_ options: RelayOptions) {
-        self.init(ProvedIDs(limit: options.names.maximumProvedIDs), nil, nil, movedAside: nil)
+        self.init(ProvedIDs(limit: options.names.maximumProvedIDs), nil, nil, nil, movedAside: nil)
     }
 
     private init(
-        _ proved: ProvedIDs, _ directory: StateDirectory?, _ database: Database?, movedAside: String?
+        _ proved: ProvedIDs, _ directory: StateDirectory?, _ database: Database?, _ copy: ProvedCopy?,
+        movedAside: String?
     ) {
         self.proved = proved
         self.directory = directory
         self.database = database
+        self.copy = copy
         self.movedAside = movedAside
     }
 
@@ -67,11 +91,10 @@ package final class RelayMemory: Sendable {
     func remember(_ name: [UInt8], at epoch: Int64, then: @escaping @Sendable @EventLoop (String?) -> Void) {
         guard let database else { return then(nil) }
         database.submit { (connection) throws(StoreError) in
-            try connection.execute(
-                "INSERT OR IGNORE INTO proved_id(id, proved_at) VALUES (?, ?)",
-                [.text(String(decoding: name, as: UTF8.self)), .integer(epoch)])
-        } then: { result in
+            try Self.insert(name, epoch, connection)
+        } then: { [copy] result in
             let reason: String? = if case .failure(let error) = result { error.description } else { nil }
+            if reason == nil { copy?.add(name, since: epoch) }
             EventLoop.post { then(reason) }
         }
     }
@@ -79,7 +102,8 @@ package final class RelayMemory: Sendable {
     /// Closes the database behind everything that was to be kept, and lets the directory go.
     package func close(then: @escaping @Sendable () -> Void) {
         guard let database else { return then() }
-        database.close { [directory] in
+        database.close { [directory, copy] in
+            copy?.close()
             directory?.close()
             then()
         }

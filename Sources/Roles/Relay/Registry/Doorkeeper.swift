@@ -1,4 +1,6 @@
-/// Counts the connections that have not registered, in all and for each address.
+internal import Transport
+
+/// Counts the connections that have not registered, in all and for each network (``PeerAddress/network(of:)``).
 struct Doorkeeper {
     struct Limits {
         var unregistered: Int
@@ -15,7 +17,7 @@ struct Doorkeeper {
     }
 
     var limits: Limits
-    private var perAddress: [String: Int] = [:]
+    private var perNetwork: [String: Int] = [:]
     private(set) var unregistered = 0
 
     init(limits: Limits) { self.limits = limits }
@@ -23,18 +25,20 @@ struct Doorkeeper {
     func admission(of address: String, isLoopback: Bool) -> Admission {
         if unregistered >= limits.unregistered { return .full }
         if isLoopback, !limits.limitsLoopback { return .welcome }
-        return perAddress[address, default: 0] >= limits.unregisteredPerAddress ? .addressFull : .welcome
+        return perNetwork[PeerAddress.network(of: address), default: 0] >= limits.unregisteredPerAddress
+            ? .addressFull : .welcome
     }
 
     mutating func came(from address: String) {
         unregistered += 1
-        perAddress[address, default: 0] += 1
+        perNetwork[PeerAddress.network(of: address), default: 0] += 1
     }
 
     /// It has registered, or it has gone.
     mutating func left(_ address: String) {
         unregistered -= 1
-        guard let count = perAddress[address] else { return }
-        perAddress[address] = count > 1 ? count - 1 : nil
+        let network = PeerAddress.network(of: address)
+        guard let count = perNetwork[network] else { return }
+        perNetwork[network] = count > 1 ? count - 1 : nil
     }
 }

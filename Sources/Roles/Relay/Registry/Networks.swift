@@ -13,6 +13,7 @@ struct Networks {
     private var networks: [Network?] = []
     /// By the same numbers, apart from the rest so that a frame touches nothing else.
     private var frames: [NetworkRate] = []
+    private var bytes: [NetworkRate] = []
     private var codes: [NetworkRate] = []
     private var proofs: [NetworkRate] = []
     private var free: [Int] = []
@@ -32,12 +33,14 @@ struct Networks {
             number = reused
             networks[number] = network
             frames[number] = NetworkRate()
+            bytes[number] = NetworkRate()
             codes[number] = NetworkRate()
             proofs[number] = NetworkRate()
         } else {
             number = networks.count
             networks.append(network)
             frames.append(NetworkRate())
+            bytes.append(NetworkRate())
             codes.append(NetworkRate())
             proofs.append(NetworkRate())
         }
@@ -49,6 +52,11 @@ struct Networks {
     @inline(__always)
     mutating func countFrames(_ count: Int, of number: Int, at monotonic: UInt64, limit: Int) -> Bool {
         frames[number].count(count, in: monotonic / 1_000, limit: limit)
+    }
+
+    /// So many more bytes of large frames of this second. Returns whether they are within `limit`; 0 = none.
+    mutating func countBytes(_ count: Int, of number: Int, at monotonic: UInt64, limit: Int) -> Bool {
+        bytes[number].count(count, in: monotonic / 1_000, limit: limit)
     }
 
     /// One more alias named in this minute. Returns whether it is within `limit`; 0 = none.

@@ -6,6 +6,12 @@ extension Relay: WebSocketDelegate {
 
     package func webSocket(_ webSocket: WebSocket, didReceive text: UnsafeRawBufferPointer) {
         guard let id = webSocket.number.map(ConnectionID.init(number:)) else { return }
+        if text.count >= RelayStateMachine.largeFrame {
+            let moment = now()
+            if machine.exceedsBytes(text.count, from: id, at: moment) {
+                timing.pauses.pause(webSocket, at: moment.monotonic)
+            }
+        }
         switch machine.received(text, from: id, at: now()) {
         case .none: return
         case .forward(let target, let frame):

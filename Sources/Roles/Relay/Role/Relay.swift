@@ -26,7 +26,7 @@ package final class Relay {
     var tallies = Tallies()
     /// Where a routed frame is laid out for its socket; nothing stays there.
     let pieces = FramePieces()
-    private var ticks = Ticks()
+    var timing = Timing()
     @exclusivity(unchecked)
     private var moment: Moment
     private var life = Life.running
@@ -38,9 +38,11 @@ package final class Relay {
         case stopped
     }
 
-    private struct Ticks {
-        var timer: LoopTimer?
-        var count = 0
+    struct Timing {
+        /// Fires once a second.
+        var ticker: LoopTimer?
+        var ticks = 0
+        let pauses = ReadPauses()
     }
 
     /// Counts that the machine can't know, and what the log has been told once.
@@ -132,7 +134,7 @@ package final class Relay {
         ownOrigins = OwnOrigins(options, port: port, alsoDialledAs: alsoDialledAs)
         let timer = LoopTimer { [weak self] in self?.tick() }
         timer.start(after: 1_000, every: 1_000)
-        ticks.timer = timer
+        timing.ticker = timer
     }
 
     // MARK: Changes while it runs
@@ -209,7 +211,7 @@ package final class Relay {
         memory.proved = machine.proved
         listener?.close()
         healthListener?.close()
-        ticks.timer?.stop()
+        timing.ticker?.stop()
         for socket in sockets {
             if let socket { sayFarewell(socket) }
         }
@@ -250,8 +252,8 @@ package final class Relay {
 
     private func tick() {
         perform(machine.tick(at: now()))
-        ticks.count &+= 1
-        guard ticks.count % 60 == 0 else { return }
+        timing.ticks &+= 1
+        guard timing.ticks % 60 == 0 else { return }
         machine.sweep(at: now())
         archiveChanges()
     }

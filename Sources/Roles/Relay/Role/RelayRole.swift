@@ -28,7 +28,7 @@ package final class RelayRole: Role {
             channel.problem(
                 "database_damaged",
                 "the relay's database was damaged and was moved aside to \(path); a new one was created. Proved ids "
-                    + "are remembered again when they register")
+                    + "were restored from their second copy")
         }
         return (RelayRole(RelayCore(options, memory, channel)), isThreaded)
     }

@@ -163,6 +163,17 @@ struct RegistryTests {
         #expect(door.admission(of: "c", isLoopback: true) == .full)
     }
 
+    @Test("of IPv6 a /64 counts as one address")
+    func doorkeeperOfNetworks() {
+        var door = Doorkeeper(limits: .init(unregistered: 50, unregisteredPerAddress: 2, limitsLoopback: false))
+        door.came(from: "2001:db8:1:2::1")
+        door.came(from: "2001:db8:1:2:ffff::2")
+        #expect(door.admission(of: "2001:db8:1:2::3", isLoopback: false) == .addressFull)
+        #expect(door.admission(of: "2001:db8:1:3::3", isLoopback: false) == .welcome)
+        door.left("2001:db8:1:2::1")
+        #expect(door.admission(of: "2001:db8:1:2::3", isLoopback: false) == .welcome)
+    }
+
     @Test("an owned buffer keeps what it holds when it grows, and lets go of it at its end")
     func ownedBuffer() {
         final class Thing {}

@@ -49,6 +49,27 @@ struct RelayLimitTests {
         #expect(bench.take(ids[1]).map { $0["type"] } == ["pong"] && bench.takeClosed().isEmpty)
     }
 
+    @Test("bytes of large frames are counted by the second, for a connection and for its network; loopback is free")
+    func bytes() {
+        var bench = Bench {
+            $0.traffic.maximumBytesPerSecond = 1_000
+            $0.traffic.maximumBytesPerSecondPerAddress = 1_500
+        }
+        let one = bench.open(from: "2001:db8::1", isLoopback: false)
+        let two = bench.open(from: "2001:db8::2", isLoopback: false)
+        let other = bench.open(from: "2001:db8:1::2", isLoopback: false)
+        let near = bench.open()
+        func exceeds(_ count: Int, _ id: ConnectionID) -> Bool {
+            bench.machine.exceedsBytes(count, from: id, at: bench.moment)
+        }
+        #expect(!exceeds(1_000, one) && exceeds(1, one))
+        #expect(!exceeds(499, two) && exceeds(1, two), "the network's are used up")
+        #expect(!exceeds(1_000, other))
+        #expect(!exceeds(1 << 40, near))
+        bench.advance(1_000)
+        #expect(!exceeds(1_000, one))
+    }
+
     @Test("aliases of typed codes are looked for sixty times a minute from one network, there or not, in every way")
     func codeLookups() {
         var bench = Bench { $0.traffic.maximumFramesPerSecond = 0 }

@@ -86,6 +86,41 @@ struct RelayMemoryTests {
         #expect(scratch.files.contains { $0.hasPrefix("relay.db.damaged-") })
     }
 
+    @Test(
+        "proved ids outlive a database that is destroyed, damaged or deleted",
+        arguments: ["destroyed", "cut", "deleted"])
+    func secondCopy(_ how: String) async throws {
+        let scratch = try Scratch()
+        let memory = try await open(scratch.path)
+        let relay = try TestRelay(memory: memory)
+        #expect(try await prove(alice, at: relay)["type"] == "registered")
+        #expect(try await prove(try Prover(2), at: relay)["type"] == "registered")
+        await relay.stop()
+        await close(memory)
+        switch how {
+        case "deleted": try scratch.remove("relay.db")
+        case "cut": try scratch.write("SQLite format 3", to: "relay.db")
+        default: try scratch.write(String(repeating: "no database ", count: 1_000), to: "relay.db")
+        }
+        // A line that was cut off, and one that says nothing.
+        try scratch.append("\nnonsense\n123", to: "relay.db.ids")
+
+        let again = try await open(scratch.path)
+        #expect((again.movedAside == nil) == (how == "deleted"))
+        let second = try TestRelay(memory: again)
+        #expect(second.relay.stats.registrations.provedIDs == 2)
+        for prover in [alice, try Prover(2)] {
+            #expect(try await registerPlain(prover, at: second)["code"] == "proof_required")
+        }
+        #expect(try await prove(try Prover(3), at: second)["type"] == "registered")
+        await second.stop()
+        await close(again)
+        let third = try await open(scratch.path)
+        #expect(third.proved.count == 3 && third.movedAside == nil)
+        await close(third)
+        #expect(try scratch.read("relay.db.ids").split(separator: "\n").count == 3, "it was made whole again")
+    }
+
     @Test("what cannot be kept is said once, and the peer is registered all the same")
     func cannotKeep() async throws {
         let scratch = try Scratch()

@@ -18,6 +18,14 @@ final class Scratch: Sendable {
         try text.write(toFile: "\(path)/\(name)", atomically: true, encoding: .utf8)
     }
 
+    func append(_ text: String, to name: String) throws {
+        try write(try read(name) + text, to: name)
+    }
+
+    func read(_ name: String) throws -> String { try String(contentsOfFile: "\(path)/\(name)", encoding: .utf8) }
+
+    func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
+
     var files: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] }
 }
 

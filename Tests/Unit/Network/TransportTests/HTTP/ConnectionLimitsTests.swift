@@ -33,6 +33,18 @@ struct ConnectionLimitsTests {
         limits.settled(near)
     }
 
+    @Test("Of IPv6 a /64 counts as one address")
+    func networks() {
+        func peer(_ host: String) -> PeerAddress { PeerAddress(host: host, port: 1, isLoopback: false) }
+        var limits = ConnectionLimits(maximum: 100, maximumPendingPerAddress: 2)
+        #expect(limits.arrived(peer("2001:db8::1")) == .taken)
+        #expect(limits.arrived(peer("2001:db8::2")) == .taken)
+        #expect(limits.arrived(peer("2001:db8::3")) == .refused)
+        #expect(limits.arrived(peer("2001:db8:0:1::3")) == .taken)
+        limits.settled(peer("2001:db8::2"))
+        #expect(limits.arrived(peer("2001:db8::3")) == .taken)
+    }
+
     @Test("A limit of one connection works")
     func one() {
         var limits = ConnectionLimits(maximum: 1, maximumPendingPerAddress: 1)

@@ -1,0 +1,63 @@
+internal import Glibc
+internal import Identity
+internal import Store
+internal import Synchronization
+
+/// A second copy of the proved ids, in a text file beside the database: a line `<epoch ms> <id>` for each. It grows by a
+/// line with each new id, and is read only if the database is damaged or has lost them.
+final class ProvedCopy: Sendable {
+    typealias Name = (name: [UInt8], since: Int64)
+
+    /// A million ids.
+    private static let maximumBytes = 128 << 20
+
+    /// Appends; -1 = closed, or it cannot be written.
+    private let descriptor: Mutex<CInt>
+
+    /// Brings the file up to date with the database, if something is missing in it.
+    ///
+    /// - Throws: ``StoreError/Code/ioError``: a relay without its second copy does not start.
+    init(_ path: String, of names: [Name]) throws(StoreError) {
+        let lines = names.lazy.map { Self.line($0.name, $0.since) }
+        var status = stat()
+        let size = stat(path, &status) == 0 ? Int(status.st_size) : -1
+        if size != lines.reduce(0, { $0 &+ $1.count }) {
+            do throws(IdentityError) { try FileBytes.replace(path, by: Array(lines.joined())) } catch {
+                throw StoreError(.ioError, "the copy of the proved ids: \(error.message)")
+            }
+        }
+        descriptor = Mutex(open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW))
+    }
+
+    /// What a copy says, without lines that cannot be read.
+    static func names(in path: String) -> [Name] {
+        let bytes = try? FileBytes.contents(of: path, limit: maximumBytes)
+        return (bytes ?? []).split(separator: UInt8(ascii: "\n")).compactMap { line in
+            guard let space = line.firstIndex(of: UInt8(ascii: " ")), space + 1 < line.endIndex,
+                let since = Int64(String(decoding: line[..<space], as: UTF8.self)), since >= 0,
+                let name = String(validating: line[(space + 1)...], as: UTF8.self)
+            else { return nil }
+            return (Array(name.utf8), since)
+        }
+    }
+
+    /// Ids are DIDs; one that could not be told from two lines is left out.
+    private static func line(_ name: [UInt8], _ since: Int64) -> [UInt8] {
+        name.contains(UInt8(ascii: "\n")) ? [] : Array("\(since) ".utf8) + name + [UInt8(ascii: "\n")]
+    }
+
+    /// The database has it. A line that cannot be written is written at the next start.
+    func add(_ name: [UInt8], since: Int64) {
+        let line = Self.line(name, since)
+        descriptor.withLock { if $0 >= 0 { _ = write($0, line, line.count) } }
+    }
+
+    func close() {
+        descriptor.withLock { descriptor in
+            guard descriptor >= 0 else { return }
+            fsync(descriptor)
+            Glibc.close(descriptor)
+            descriptor = -1
+        }
+    }
+}
