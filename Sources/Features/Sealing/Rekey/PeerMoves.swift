@@ -72,7 +72,7 @@ package struct PeerMoves: Sendable, Equatable {
         moves.filter { $0.old == peer && $0.state == .approved }.map(\.new)
     }
 
-    /// A paired peer has stated a move, in a session. Throws `replayed` for an older statement than the newest, `early` for
+    /// A paired peer has stated a move, in a session. Throws `replayed` for an older statement than the newest that was not declined, `early` for
     /// one that is more than a day ahead, and `conflicting_move` for a second one of the same time, or a key that another peer has or moves to.
     package mutating func stated(_ statement: MoveStatement, _ context: Context) throws(SealError) -> Decision {
         let (old, new) = (statement.old, statement.new)
@@ -92,7 +92,8 @@ package struct PeerMoves: Sendable, Equatable {
                 moves.remove(at: index)
             }
         }
-        let newest = moves.lazy.filter { $0.old == old }.map(\.timestamp).max()
+        // One that was declined binds nobody: it may come from a copy of the old key, and be ahead of the owner's.
+        let newest = moves.lazy.filter { $0.old == old && $0.state != .declined }.map(\.timestamp).max()
         guard newest.map({ $0 <= statement.timestamp }) ?? true else {
             throw SealError(.replayed, "a move to another key was stated before a newer one")
         }

@@ -115,6 +115,28 @@ struct PeerMovesTests {
         #expect(code { _ = try moves.stated(statement(0, 2, at: 5 + day), context(now: 5)) } == "replayed")
     }
 
+    @Test("a statement that was declined is no floor: a thief can't put off the owner's move")
+    func declinedAhead() throws {
+        var moves = PeerMoves()
+        for round in 0..<3 {
+            // From a copy of the old key, a day ahead.
+            let stolen = statement(0, 4, at: 1_000 + PeerMoves.clockTolerance - Int64(10 - round))
+            guard case .ask = try moves.stated(stolen, context()) else {
+                Issue.record("the thief was not asked about")
+                return
+            }
+            #expect(moves.answered(id(0), to: id(4), accept: false)?.state == .declined)
+        }
+        guard case .ask(let move, _) = try moves.stated(statement(0, 1, at: 900), context()) else {
+            Issue.record("the owner was not asked about")
+            return
+        }
+        #expect(move.new == id(1) && moves.questions == [move])
+        #expect(moves.answered(id(0), to: id(1), accept: true)?.state == .approved)
+        // What was approved still is one.
+        #expect(code { _ = try moves.stated(statement(0, 2, at: 899), context()) } == "replayed")
+    }
+
     @Test("what was approved keeps our id at that time, also in the store")
     func receiver() throws {
         let database = try Database.open(path: ":memory:", migrations: SealStates.migrations).database
