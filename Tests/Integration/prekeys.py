@@ -27,6 +27,7 @@ from sessions import (
     Refused,
     bytes_of,
     check_point,
+    filled,
     pad,
     preshared_key,
     public_of,
@@ -116,7 +117,7 @@ def seal(
     device: str = DEVICE.did,
 ) -> str:
     """Of plaintext that is not padded, to the public half of a prekey."""
-    return seal_padded(pad(plaintext), prekey, psk, ephemeral, desktop, device)
+    return seal_padded(pad(filled(plaintext)), prekey, psk, ephemeral, desktop, device)
 
 
 def seal_padded(padded: bytes, prekey: bytes, psk: bytes, ephemeral: bytes, desktop: Identity, device: str) -> str:

@@ -138,6 +138,11 @@ def padded_size(count: int) -> int:
     return (count + mask) & ~mask
 
 
+def filled(content: bytes) -> bytes:
+    """JSON with spaces at its end, so that all short ones have one length."""
+    return content.ljust(511)
+
+
 def pad(content: bytes) -> bytes:
     return (content + b"\x80").ljust(padded_size(len(content) + 1), b"\0")
 

@@ -80,7 +80,7 @@ package struct SealedPush: Sendable, Equatable {
         _ body: JSONObject, timestamp: EpochMilliseconds, by own: AgreementKey, to prekey: AgreementPublicKey,
         ephemeral: AgreementKey, _ pair: Pair
     ) throws(SealError) -> SealedPush {
-        let content = SessionPlaintext(timestamp: timestamp, body: body).bytes
+        let content = SessionPlaintext(timestamp: timestamp, body: body).filledBytes
         guard content.count <= contentLimit else {
             throw SealError(.tooLarge, "\(content.count) bytes exceed the limit of \(contentLimit)")
         }

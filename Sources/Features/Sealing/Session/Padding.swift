@@ -1,9 +1,11 @@
 /// Padmé sizes: what a plaintext is filled up to, so that its length says little (WireSessions, "Padding").
 ///
-/// The content, a byte 0x80, then zeros. At least 256 bytes, so that the short messages look alike. Above that, at most
-/// 12 % more.
+/// The content, a byte 0x80, then zeros; at most 12 % more. The smallest size that is read is 256 bytes, which earlier
+/// releases send; the smallest that is sent is 512, because the content is filled with spaces (``fill(_:)``). Those
+/// releases read no 512 bytes with a shorter content.
 enum Padding {
     static let smallest = 256
+    static let short = 512
 
     /// The Padmé size for that many bytes: it keeps as many leading bits of the length as the length of its exponent has.
     static func size(of count: Int) -> Int {
@@ -12,6 +14,12 @@ enum Padding {
         let significant = Int.bitWidth - exponent.leadingZeroBitCount
         let mask = (1 << (exponent - significant)) - 1
         return (count + mask) & ~mask
+    }
+
+    /// All short JSON texts have the same length, with spaces at their end.
+    static func fill(_ json: inout [UInt8]) {
+        let missing = short - 1 - json.count
+        if missing > 0 { json += repeatElement(UInt8(ascii: " "), count: missing) }
     }
 
     /// The caller bounds the length.

@@ -29,7 +29,7 @@ struct Session {
     mutating func seal(
         _ plaintext: SessionPlaintext, lastCounter: UInt64
     ) throws(SealError) -> SessionFrame {
-        let content = plaintext.bytes
+        let content = plaintext.filledBytes
         guard content.count < SessionFrame.plaintextLimit else {
             throw SealError(
                 .tooLarge, "\(content.count) bytes exceed the sealing limit of \(SessionFrame.plaintextLimit - 1)")

@@ -36,4 +36,11 @@ struct SessionPlaintext: Sendable, Equatable {
         ]
         return object.serializedBytes()
     }
+
+    /// To be padded: all short ones have the same length.
+    var filledBytes: [UInt8] {
+        var bytes = bytes
+        Padding.fill(&bytes)
+        return bytes
+    }
 }

@@ -98,8 +98,29 @@ import Testing
                 "payload": ["service": "apns", "token": .string(String(repeating: "ab", count: 32))],
             ],
             ["type": "bellwire:unpair", "payload": [:]],
+            [
+                "type": "chainlesschain:event",
+                "payload": [
+                    "event": "notification.received", "notificationId": "3bf766f6-0f44", "title": "Tea",
+                    "body": .string(String(repeating: "x", count: 200)), "pushSeq": 41,
+                ],
+            ],
         ]
         let sizes = bodies.map { bench.device.seal($0).frame?.box.count }
-        #expect(Set(sizes) == [272])
+        #expect(Set(sizes) == [528])
+    }
+
+    @Test("the sizes that an earlier release sends are read, from 256 bytes on")
+    func oldSizes() throws {
+        for count in 20..<511 {
+            let body: JSONObject = ["x": .string(String(repeating: "x", count: count))]
+            let plaintext = SessionPlaintext(timestamp: nil, body: body)
+            let old = Padding.pad(plaintext.bytes)
+            #expect(old.count >= 256 && old.count <= 592)
+            #expect(try SessionPlaintext(decoding: #require(Padding.unpad(old))) == plaintext)
+            let new = Padding.pad(plaintext.filledBytes)
+            #expect(new.count >= 512)
+            #expect(try SessionPlaintext(decoding: #require(Padding.unpad(new))) == plaintext)
+        }
     }
 }
