@@ -257,11 +257,12 @@ BW_API bw_status bw_device_state(bw_device *device, char **state_json);
  * decrypt recorded traffic. With a peer of an older release the keys never change, so a thief can decrypt recordings.
  *
  * For an encrypted peer, lists also contain "seal", {"version","psk","problem"?}. "version" is the lowest encryption
- * version that is accepted from it: 1 (static keys) until the first session with it, then 2 (sessions with keys of
- * their own). "psk":true = a preshared key from the pairing protects the sessions, in addition to the identity keys;
- * false = the pairing is older than this feature, or one side runs an older release: update both and pair again to get
- * one. "problem":"handshake_refused" (on devices) = the desktop answers with different keys than those of the pairing,
- * for example because a backup of one side was restored: pair again.
+ * version that is accepted from it: 2 (sessions with keys of their own), or 1 (static keys) before the first session
+ * without a preshared key. "psk":true = a preshared key from the pairing protects the sessions, in addition to the
+ * identity keys; false = the pairing is older than this feature, or one side runs an older release: update both and pair
+ * again to get one. "problem":"handshake_refused" (on devices) = the desktop answers with different keys than those of
+ * the pairing, for example because a backup of one side was restored: pair again. "problem":"no_session" = the peer has
+ * not answered for 90 s, and no relay calls it absent: it is off, or no longer paired, or a relay drops the handshakes.
  *
  * Every pairing function may fail with BW_E_STORE or BW_E_PAIRING; the detail then has a "reason": not_json,
  * wrong_type, bad_code, missing_peer_id, bad_field, expired, no_identity, no_relay, relay_unreachable,

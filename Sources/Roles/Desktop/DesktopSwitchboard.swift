@@ -67,6 +67,7 @@ final class DesktopSwitchboard {
 
     /// Before everything else, once.
     func open() {
+        devices.open()
         routes.handler = { [weak self] event in self?.received(event) }
         channel.handleSessions { [host, devices] _ in host.devices(devices.json) }
         // The channel's handler holds the devices.
@@ -148,9 +149,11 @@ final class DesktopSwitchboard {
             if everybody { pairing.removedAll(devices.ids) }
             for device in gone where device.isSecure {
                 // It may have switched to another key in the meantime.
-                for id in [device.did] + channel.moves.successors(of: device.did) { reminders.begin(id) }
+                let ids = channel.moves.successors(of: device.did)
+                channel.sessions?.end(device.did, ids)
+                for id in [device.did] + ids { reminders.begin(id) }
             }
-            for device in gone { forget(device.did) }
+            for device in gone { forget(device.did, isTold: device.isSecure) }
             if !gone.isEmpty { host.devices(devices.json) }
         case .stayed(let devices):
             for device in devices { take(device) }
@@ -185,12 +188,12 @@ final class DesktopSwitchboard {
     }
 
     /// From now on the device has no rights, and nothing is sent to it.
-    private func forget(_ device: PeerID) {
+    private func forget(_ device: PeerID, isTold: Bool = false) {
         guard let session = devices.forget(device) else { return }
         commands.forget(session)
         outboxes.forget(device, session)
         pairing.removed(device)
-        channel.forget(device)
+        channel.forget(device, isTold: isTold)
         routes.setPeers(devices.routed)
     }
 
@@ -267,6 +270,8 @@ final class DesktopSwitchboard {
         }
         if payload.isAck { return }
         channel.countUnknownSender()
+        // A paired device, in version 1 where sessions alone count.
+        if devices.isSecure(frame.from) { return }
         if frame.isSealed {
             if !pairing.isTelling(frame.from) { reminders.spoke(frame.from, over: route, asStranger: true) }
             return
@@ -284,7 +289,12 @@ final class DesktopSwitchboard {
         routes.heard(did, over: route, isLive: isPresent)
         if isPresent { outboxes.heard(did, over: route) }
         if frame.isLive { devices.noteClock(of: did, frame.sealedAt) }
-        switch DeviceMessage(payload, from: device, mark) {
+        let message = DeviceMessage(payload, from: device, mark)
+        if let mark, message.needsThisStart, !devices.isOfThisStart(mark, frame.sealedAt) {
+            channel.countReplay()
+            return once(mark)
+        }
+        switch message {
         case .position(let seq, let epoch, let isHello, let mark):
             outboxes.acknowledged(through: seq, in: epoch, isHello: isHello, by: did, mark)
         case .request(let request):

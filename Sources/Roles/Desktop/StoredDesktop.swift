@@ -3,6 +3,7 @@ import Delivery
 import History
 import Hosting
 import Pairing
+import Sealing
 import Signalling
 import Store
 import Wire
@@ -20,9 +21,12 @@ struct StoredDesktop: Sendable {
             (devices, notices, outboxes, unread) = try state.database.run { (connection) throws(StoreError) in
                 try AnswerTable(connection).closeAll()
                 try HistoryCounts(connection).repair()
+                let devices = try PairedDevices(connection).all()
+                let notices = try UnpairNotices(connection).all(now: .now)
+                let revoked = try RevokedKeys(connection).all().map(\.id)
+                try SealPeers(connection).keep(only: devices.map(\.did) + notices + revoked)
                 return (
-                    try PairedDevices(connection).all(), try UnpairNotices(connection).all(now: .now),
-                    try Outbox(connection).positions(), try History(connection).unreadCount()
+                    devices, notices, try Outbox(connection).positions(), try History(connection).unreadCount()
                 )
             }
         } catch {

@@ -217,7 +217,7 @@ final class DeviceSwitchboard {
             commands.sessionBegan(with: peer)
             pushServices.prekeys.sessionBegan(peer)
             channel.moves.begun(peer)
-        case .completed, .refusalChanged: tellDesktops()
+        case .completed, .problemChanged: tellDesktops()
         }
     }
 

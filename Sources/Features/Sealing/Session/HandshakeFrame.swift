@@ -5,6 +5,8 @@ package import JSON
 package enum HandshakeFrame: Sendable, Equatable {
     /// Step 0: the desktop asks the device for a handshake. Anyone may have written it.
     case request
+    /// Step 0 with a nonce: step 1 is to carry a tag, because too many came without.
+    case challenge([UInt8])
     /// Step 1, from the device.
     case initiation(Initiation)
     /// Step 2, from the desktop.
@@ -14,6 +16,13 @@ package enum HandshakeFrame: Sendable, Equatable {
         package let id: SessionID
         package let suites: [SessionSuite]
         package let noise: [UInt8]
+        /// That its sender has the preshared key; only where the desktop has asked for one.
+        var tag: [UInt8]? = nil
+
+        /// The same handshake, whether with a tag or without.
+        func isSame(as other: Initiation) -> Bool {
+            id == other.id && suites == other.suites && noise == other.noise
+        }
     }
 
     package struct Answer: Sendable, Equatable {
@@ -34,10 +43,12 @@ package enum HandshakeFrame: Sendable, Equatable {
             throw SealError(.malformed, "unknown handshake version")
         }
         switch fields["step"] {
-        case .integer(0): self = .request
+        case .integer(0): self = Self.bytes(fields["nonce"], 16).map { .challenge($0) } ?? .request
         case .integer(1):
             self = .initiation(
-                Initiation(id: try Self.id(fields), suites: try Self.suites(fields), noise: try Self.noise(fields)))
+                Initiation(
+                    id: try Self.id(fields), suites: try Self.suites(fields), noise: try Self.noise(fields),
+                    tag: Self.bytes(fields["tag"], 32)))
         case .integer(2):
             guard let suite = Self.suite(fields["suite"]) else {
                 throw SealError(.malformed, "the handshake's suite is not a number from 1 to 65535")
@@ -52,11 +63,14 @@ package enum HandshakeFrame: Sendable, Equatable {
         let fields: JSONValue =
             switch self {
             case .request: ["v": .integer(Self.version), "step": 0]
+            case .challenge(let nonce):
+                ["v": .integer(Self.version), "step": 0, "nonce": .string(PublicBase64URL.encode(nonce))]
             case .initiation(let frame):
                 [
                     "v": .integer(Self.version), "step": 1, "sid": .string(frame.id.text),
                     "suites": .array(frame.suites.map { .integer(Int64($0.number)) }),
                     "noise": .string(PublicBase64URL.encode(frame.noise)),
+                    "tag": frame.tag.map { .string(PublicBase64URL.encode($0)) },
                 ]
             case .answer(let frame):
                 [
@@ -66,6 +80,14 @@ package enum HandshakeFrame: Sendable, Equatable {
                 ]
             }
         return ["type": .string(Self.type), "payload": fields]
+    }
+
+    /// So many bytes; `nil` for anything else, which counts as if it were not there.
+    private static func bytes(_ value: JSONValue?, _ count: Int) -> [UInt8]? {
+        guard let text = value?.string, text.utf8.count <= 64, let bytes = PublicBase64URL.decode(text) else {
+            return nil
+        }
+        return bytes.count == count ? bytes : nil
     }
 
     private static func id(_ fields: JSONObject) throws(SealError) -> SessionID {

@@ -9,8 +9,9 @@ package struct SealPeers {
         package var policy: SealPolicy
         package var presharedKey: PresharedKey
 
-        package init(policy: SealPolicy = SealPolicy(), presharedKey: PresharedKey = .none()) {
-            self.policy = policy
+        /// - Parameter policy: `nil` = that of a new pairing.
+        package init(policy: SealPolicy? = nil, presharedKey: PresharedKey = .none()) {
+            self.policy = policy ?? SealPolicy(isPinned: presharedKey.isFromPairing)
             self.presharedKey = presharedKey
         }
     }
@@ -41,16 +42,16 @@ package struct SealPeers {
 
     /// In the transaction that stores the pairing: the peer begins anew. With `nil` it has no preshared key.
     package func begin(_ peer: PeerID, presharedKey: PresharedKey?) throws(StoreError) {
-        guard let presharedKey, presharedKey.isFromPairing else { return try begin(peer, .null) }
-        try presharedKey.withBytes { (bytes) throws(StoreError) in try begin(peer, .blob(bytes)) }
+        guard let presharedKey, presharedKey.isFromPairing else { return try begin(peer, .one, .null) }
+        try presharedKey.withBytes { (bytes) throws(StoreError) in try begin(peer, .two, .blob(bytes)) }
     }
 
-    private func begin(_ peer: PeerID, _ presharedKey: Value) throws(StoreError) {
+    private func begin(_ peer: PeerID, _ minimum: SealVersion, _ presharedKey: Value) throws(StoreError) {
         try connection.execute(
             """
-            INSERT INTO seal_peer (peer, minimum, psk) VALUES (?, 1, ?) ON CONFLICT (peer) DO UPDATE SET
+            INSERT INTO seal_peer (peer, minimum, psk) VALUES (?, ?, ?) ON CONFLICT (peer) DO UPDATE SET
                 minimum = excluded.minimum, psk = excluded.psk
-            """, [.text(peer.text), presharedKey])
+            """, [.text(peer.text), .integer(minimum.rawValue), presharedKey])
     }
 
     /// The first session with the peer is complete: version 1 counts no more.
@@ -67,6 +68,19 @@ package struct SealPeers {
         try connection.execute("DELETE FROM seal_peer WHERE peer = ?", [.text(peer.text)])
     }
 
+    /// The pairing of `peer` has ended, and this id of the same owner is still to be told: that takes the same key.
+    package func copy(_ peer: PeerID, to id: PeerID) throws(StoreError) {
+        try connection.execute(
+            "INSERT OR REPLACE INTO seal_peer SELECT ?, minimum, psk FROM seal_peer WHERE peer = ?",
+            [.text(id.text), .text(peer.text)])
+    }
+
+    /// At a start: of all others nothing is needed any more.
+    package func keep(only ids: [PeerID]) throws(StoreError) {
+        let kept = Set(ids)
+        for peer in try all().keys where !kept.contains(peer) { try forget(peer) }
+    }
+
     private static func entry(_ minimum: Int64, _ psk: consuming [UInt8]?) throws(StoreError) -> Entry {
         guard let policy = SealPolicy(stored: minimum) else {
             throw StoreError(.mismatch, "a peer's minimum seal version is damaged")
@@ -76,6 +90,7 @@ package struct SealPeers {
         guard let key = PresharedKey(bytes: bytes) else {
             throw StoreError(.mismatch, "a peer's preshared key is damaged")
         }
-        return Entry(policy: policy, presharedKey: key)
+        // An earlier release stored 1 until the first session.
+        return Entry(presharedKey: key)
     }
 }

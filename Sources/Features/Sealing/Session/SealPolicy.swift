@@ -39,14 +39,17 @@ package struct SealOffer: Sendable, Equatable {
     package func contains(_ version: SealVersion) -> Bool { versions.contains(version) }
 }
 
-/// The versions that are accepted between two peers. It only ever rises: after the first complete session version 1 is
-/// refused, as long as the pairing lasts (WireSessions, "Versions").
+/// The versions that are accepted between two peers. It only ever rises: version 1 is refused after the first complete
+/// session, and from the start where the pairing made a preshared key, as long as the pairing lasts (WireSessions,
+/// "Versions").
 package struct SealPolicy: Sendable, Equatable {
     /// `minSeal`, stored with the pairing.
     package private(set) var minimum: SealVersion
 
     /// Of a new pairing.
-    package init() { minimum = .one }
+    ///
+    /// - Parameter isPinned: both sides have proved that they use sessions, so version 1 never counts.
+    package init(isPinned: Bool = false) { minimum = isPinned ? .two : .one }
 
     /// What is stored: 1 or 2. `nil` for anything else, which is damage and never means 1.
     package init?(stored: Int64) {

@@ -24,5 +24,11 @@ package struct SessionLimits: Sendable {
     /// How many step 1 are read in a minute: each costs two X25519 products.
     package var initiationsPerMinute = 16
 
+    /// A missing session is asked for again after ``repetition``, or ``pending``, then after twice as long each time, up to
+    /// this.
+    static let longestSearch: UInt64 = 3_600_000
+    /// A session that is missing for so long is a problem to tell.
+    static let patience: UInt64 = 90_000
+
     package init() {}
 }

@@ -42,6 +42,21 @@ package struct SessionPair {
     /// alone do.
     package var hasPresharedKey: Bool { presharedKey.isFromPairing }
 
+    /// What a step 1 of someone with the preshared key carries when it was asked for with this nonce.
+    func tag(of initiation: HandshakeFrame.Initiation, _ nonce: [UInt8]) -> [UInt8] {
+        presharedKey.mac(text(of: initiation, nonce))
+    }
+
+    func verifies(_ initiation: HandshakeFrame.Initiation, _ nonce: [UInt8]) -> Bool {
+        hasPresharedKey
+            && initiation.tag.map { presharedKey.verifies($0, text(of: initiation, nonce)) } ?? false
+    }
+
+    private func text(of initiation: HandshakeFrame.Initiation, _ nonce: [UInt8]) -> String {
+        let parts = [nonce, initiation.id.bytes, initiation.noise].map { PublicBase64URL.encode($0) }
+        return "bellwire-hs-tag-v2\n" + parts.joined(separator: "\n")
+    }
+
     /// Throws `no_key` for an id with a line feed in it.
     func parameters(_ id: SessionID, _ suites: [SessionSuite]) throws(SealError) -> NoiseKKpsk2.Parameters {
         let (initiator, responder) = role == .initiator ? (ownID, peerID) : (peerID, ownID)

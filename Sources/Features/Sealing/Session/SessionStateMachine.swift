@@ -50,6 +50,8 @@ package struct SessionStateMachine {
         case answered(AnsweredHandshake)
     }
 
+    /// Version 1 never counts with this peer, so a missing session is begun again and again. The device's part.
+    package var isRequired: Bool
     private let pair: SessionPair
     /// Of our start, told in each frame.
     private let epoch: Int64?
@@ -57,8 +59,13 @@ package struct SessionStateMachine {
     private var pending = Pending.none
     private var current: Session?
     private var draining: (session: Session, until: UInt64)?
-    /// What reading step 1 may cost.
-    private var reading: HandshakeBudget
+    /// What reading step 1 may cost: one that anyone may have written, one that a relay with proofs has named, and one with
+    /// the tag that was asked for.
+    private var reading: [HandshakeBudget]
+    /// The nonce that a step 1 with a tag has to cover.
+    private var challenge: HandshakeChallenge?
+    /// What has been done about a missing session.
+    private var search: SessionSearch?
     private var causing: HandshakePace
     /// When an old session may next get a successor.
     private var renewalAt: UInt64 = 0
@@ -68,12 +75,17 @@ package struct SessionStateMachine {
     private var pausedUntil: UInt64 = 0
 
     /// - Parameter epoch: of this start of the role; `nil` = it isn't told.
-    package init(_ pair: SessionPair, epoch: Int64? = nil, limits: SessionLimits = SessionLimits()) {
+    package init(
+        _ pair: SessionPair, epoch: Int64? = nil, isRequired: Bool = false, limits: SessionLimits = SessionLimits()
+    ) {
         self.pair = pair
+        self.isRequired = isRequired
         self.epoch = epoch
         self.limits = limits
-        reading = HandshakeBudget(
-            burst: limits.initiationsPerMinute, interval: 60_000 / UInt64(max(1, limits.initiationsPerMinute)))
+        reading = Array(
+            repeating: HandshakeBudget(
+                burst: limits.initiationsPerMinute, interval: 60_000 / UInt64(max(1, limits.initiationsPerMinute))),
+            count: 3)
         causing = HandshakePace(limits)
     }
 
@@ -86,6 +98,10 @@ package struct SessionStateMachine {
     /// Whether the desktop's last answer was made with other keys. Either the relay made it, or the two sides keep different
     /// preshared keys, as after a restored backup: then they have to pair again.
     package var isRefused: Bool { refusals > 0 }
+
+    /// Whether a session has been missing for long, although the other side seems to be there: either it is not, or the
+    /// relay drops the handshakes.
+    package var isUnanswered: Bool { search?.isUnanswered == true }
 
     /// The sessions that are held: at most a current one, a draining one and a pending one.
     package var held: Int {
@@ -110,7 +126,8 @@ package struct SessionStateMachine {
                 ? max(session.begin + limits.age, renewalAt)
                 : session.begin + limits.lastAge
         }
-        return [pendingDeadline, draining?.until, currentDeadline, causing.dueAt].compactMap { $0 }.min()
+        return [pendingDeadline, draining?.until, currentDeadline, causing.dueAt, search?.nextAt].compactMap { $0 }
+            .min()
     }
 
     // MARK: Events
@@ -124,6 +141,23 @@ package struct SessionStateMachine {
             return begin(now, seed)
         case .responder: return []
         }
+    }
+
+    /// The desktop's part: the device has just said that it uses sessions, or was paired. Asks for one, again and again.
+    package mutating func wanted(now: UInt64) -> [Action] {
+        expire(now)
+        guard pair.role == .responder, current == nil else { return [] }
+        return ask(.heard, now)
+    }
+
+    /// The desktop's part: a step 1 was not read, because there were too many. Asks for one that proves where it comes
+    /// from. Needs a preshared key.
+    package mutating func tooManyCame(nonce: () -> [UInt8], now: UInt64) -> [Action] {
+        guard pair.role == .responder, pair.hasPresharedKey else { return [] }
+        if let challenge, now < challenge.askedAt + limits.spacing { return [] }
+        let nonce = challenge?.nonce ?? nonce()
+        challenge = HandshakeChallenge(nonce: nonce, askedAt: now)
+        return [.send(.challenge(nonce))]
     }
 
     /// The peer used version 1, which counts no more: it doesn't know of the sessions, or has forgotten them.
@@ -140,21 +174,30 @@ package struct SessionStateMachine {
             return sendAgain(now) ?? []
         }
         if causing.isDue(now: now) { return recover(from: .frame, now, seed) }
+        if let search, search.nextAt <= now {
+            switch pair.role {
+            case .initiator: return begin(now, seed)
+            case .responder: return ask(.due, now)
+            }
+        }
         return renewal(now, seed)
     }
 
     /// A handshake's frame in the name of this peer. Nothing proves who wrote it.
     ///
+    /// - Parameter isNamed: a relay that verifies the ids of its peers has named the sender.
+    ///
     /// Throws `unexpected_step`, `conflicting_step`, `unknown_suite`, `weak_point`, `forged`, `too_many_handshakes`.
     package mutating func receive(
-        _ frame: HandshakeFrame, now: UInt64, seed: () -> SessionSeed
+        _ frame: HandshakeFrame, isNamed: Bool = false, now: UInt64, seed: () -> SessionSeed
     ) throws(SealError) -> [Action] {
         expire(now)
         switch (pair.role, frame) {
         case (.initiator, .request): return recover(from: .frame, now, seed)
+        case (.initiator, .challenge(let nonce)): return tagged(recover(from: .frame, now, seed), nonce)
         case (.initiator, .answer(let answer)): return try finish(answer, now)
-        case (.responder, .initiation(let initiation)): return try self.answer(initiation, now, seed)
-        case (.initiator, .initiation), (.responder, .request), (.responder, .answer):
+        case (.responder, .initiation(let initiation)): return try self.answer(initiation, isNamed, now, seed)
+        case (.initiator, .initiation), (.responder, .request), (.responder, .challenge), (.responder, .answer):
             throw SealError(.unexpectedStep, "a handshake's step came from the wrong side")
         }
     }
@@ -200,7 +243,11 @@ extension SessionStateMachine {
         if let begin = current?.begin, begin + limits.lastAge <= now { current = nil }
         switch pending {
         case .none: break
-        case .initiated(let handshake): if handshake.isOver(now, limits) { pending = .none }
+        case .initiated(let handshake):
+            if handshake.isOver(now, limits) {
+                search?.failed(now)
+                pending = .none
+            }
         case .answered(let handshake): if handshake.begin + limits.pending <= now { pending = .none }
         }
     }
@@ -213,7 +260,32 @@ extension SessionStateMachine {
         guard now >= pausedUntil, causing.take(cause, now: now) else { return [] }
         switch pair.role {
         case .initiator: return sendAgain(now) ?? begin(now, seed)
-        case .responder: return [.send(.request)]
+        case .responder:
+            // What is not being searched for is asked for again with the next payload or frame.
+            guard current == nil, search != nil else { return [.send(.request)] }
+            return ask(cause == .frame ? .heard : .payload, now)
+        }
+    }
+
+    /// The desktop asks the device for a session that is missing.
+    private mutating func ask(_ cause: SessionSearch.Cause, _ now: UInt64) -> [Action] {
+        search(cause, pause: limits.repetition, now)
+        return [.send(.request)]
+    }
+
+    private mutating func search(_ cause: SessionSearch.Cause, pause: UInt64, _ now: UInt64) {
+        var search = search ?? SessionSearch(now, pause: pause)
+        search.tried(cause, now)
+        self.search = search
+    }
+
+    /// The same actions; a step 1 gets the tag that the desktop has asked for.
+    private func tagged(_ actions: [Action], _ nonce: [UInt8]) -> [Action] {
+        guard pair.hasPresharedKey else { return actions }
+        return actions.map { action in
+            guard case .send(.initiation(var initiation)) = action else { return action }
+            initiation.tag = pair.tag(of: initiation, nonce)
+            return .send(.initiation(initiation))
         }
     }
 
@@ -231,6 +303,9 @@ extension SessionStateMachine {
         // Without a key there is no session, and nothing a carrier could do about it: the pair was checked when it was made.
         guard let handshake = try? InitiatedHandshake(pair, seed(), now) else { return [] }
         pending = .initiated(handshake)
+        if current == nil, isRequired {
+            search(search == nil ? .payload : .due, pause: limits.pending, now)
+        }
         causing.begun()
         renewalAt = now + limits.interval
         return [.send(.initiation(handshake.frame))]
@@ -267,10 +342,10 @@ extension SessionStateMachine {
     }
 
     private mutating func answer(
-        _ initiation: HandshakeFrame.Initiation, _ now: UInt64, _ seed: () -> SessionSeed
+        _ initiation: HandshakeFrame.Initiation, _ isNamed: Bool, _ now: UInt64, _ seed: () -> SessionSeed
     ) throws(SealError) -> [Action] {
         if case .answered(let handshake) = pending, handshake.session.id == initiation.id {
-            guard handshake.initiation == initiation else {
+            guard handshake.initiation.isSame(as: initiation) else {
                 throw SealError(.conflictingStep, "a handshake began twice in different ways")
             }
             return [.send(.answer(handshake.frame))]
@@ -281,9 +356,12 @@ extension SessionStateMachine {
         guard initiation.suites.contains(.x25519) else {
             throw SealError(.unknownSuite, "the device offers no suite that is known here")
         }
-        guard reading.take(now: now) else {
+        let isTagged = challenge.map { pair.verifies(initiation, $0.nonce) } ?? false
+        guard reading[isTagged ? 2 : isNamed ? 1 : 0].take(now: now) else {
             throw SealError(.tooManyHandshakes, "the peer begins too many handshakes")
         }
+        // Each nonce is for one.
+        if isTagged { challenge = nil }
         let handshake = try AnsweredHandshake(pair, initiation, seed().ephemeral, now)
         pending = .answered(handshake)
         return [.send(.answer(handshake.frame))]
@@ -292,6 +370,7 @@ extension SessionStateMachine {
     private mutating func replace(with session: Session, _ now: UInt64) {
         if let current { draining = (current, now + limits.draining) }
         current = session
+        search = nil
         causing.completed()
     }
 

@@ -74,6 +74,14 @@ package final class PresharedKey: Sendable, Equatable {
         return crypto_auth_hmacsha256_final(&state, target) == 0
     }
 
+    /// HMAC-SHA256 of a text that says what it is for.
+    package func mac(_ text: String) -> [UInt8] { HMAC.sha256(key: bytes, over: text) }
+
+    /// Compares in constant time.
+    package func verifies(_ mac: [UInt8], _ text: String) -> Bool {
+        mac.count == HMAC.byteCount && sodium_memcmp(mac, self.mac(text), HMAC.byteCount) == 0
+    }
+
     /// In constant time.
     package static func == (left: PresharedKey, right: PresharedKey) -> Bool { left.bytes.isEqual(to: right.bytes) }
 }

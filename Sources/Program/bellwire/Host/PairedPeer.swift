@@ -35,6 +35,9 @@ struct PairedPeer {
         guard seal["problem"]?.string != "handshake_refused" else {
             return "\(name) answers with different keys than those of the pairing; pair again"
         }
+        guard seal["problem"]?.string != "no_session" else {
+            return "\(name) does not answer handshakes: it may be off, or a relay drops them"
+        }
         guard seal["psk"]?.bool != true else { return nil }
         return "\(name): its sessions are not protected by a secret from the pairing; update both sides and pair again"
     }

@@ -4,6 +4,7 @@ import History
 import JSON
 import Pairing
 import Peering
+import Sealing
 import Signalling
 import Transport
 import Wire
@@ -27,6 +28,9 @@ final class DeviceBook {
     var isForgeable: @EventLoop (PeerID) -> Bool = { _ in false }
     /// Those who are not paired any more.
     var reminders: UnpairReminders
+    /// When this desktop was opened, by the wall clock and by the loop's.
+    private let openedAt = EpochMilliseconds.now
+    private lazy var openedAtLoop = EventLoop.now
 
     /// - Parameter outboxes: the position of each device's outbox in the store.
     nonisolated init(
@@ -90,6 +94,18 @@ final class DeviceBook {
         session.outbox = DeviceOutbox(session.outbox.position, isSealed: device.isSecure)
         session.deliveries = PendingDeliveries()
         book.upsert(device) { session }
+    }
+
+    /// Call it once, when the desktop is opened.
+    func open() { _ = openedAtLoop }
+
+    /// Whether the device has sealed this frame since the desktop was opened: it is in a session, or comes after a frame that
+    /// is proved to be so, or its time says so.
+    func isOfThisStart(_ mark: SealMark, _ sealedAt: EpochMilliseconds?) -> Bool {
+        if mark.isOfSession || book[mark.peer]?.isProved(mark) == true { return true }
+        // The wall clock may have been set back, and the loop's stands still while the machine sleeps.
+        let elapsed = EpochMilliseconds(clamping: EventLoop.now - openedAtLoop)
+        return sealedAt.map { $0 >= min(openedAt, EpochMilliseconds.now - elapsed) } ?? false
     }
 
     /// Something that the device sealed then has just come live.

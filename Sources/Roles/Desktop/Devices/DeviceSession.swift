@@ -2,6 +2,7 @@ import Commands
 import Delivery
 import History
 import Peering
+import Sealing
 import Wire
 
 /// Everything the desktop keeps in memory about one paired device, besides its record. Removing this value forgets the
@@ -28,8 +29,17 @@ struct DeviceSession: Sendable {
     /// How far our clock is ahead of the device's.
     var clockLead = ClockLead()
     var lastSeen = LastSeen()
+    /// The oldest frame of version 1 that is known to have been sealed since this desktop started, and so were all after it.
+    private var provedMark: SealMark?
 
     init(_ outbox: DeviceOutbox) { self.outbox = outbox }
+
+    /// This frame was sealed since this desktop started: it names this start, or a code of it.
+    mutating func prove(_ mark: SealMark) { if !mark.isOfSession, !isProved(mark) { provedMark = mark } }
+
+    func isProved(_ mark: SealMark) -> Bool {
+        provedMark.map { ($0.epoch, $0.seq) <= (mark.epoch, mark.seq) } ?? false
+    }
 
     mutating func apply<T>(_ change: (inout DeviceSession) -> T) -> T { change(&self) }
 }

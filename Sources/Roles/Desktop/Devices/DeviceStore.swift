@@ -61,9 +61,11 @@ struct DeviceStore: Sendable {
         database.perform { (connection) throws(StoreError) in
             let moves = try MoveTables(connection).peers()
             for device in devices {
-                try Self.remove(device.did, connection)
+                try Self.remove(device.did, connection, isTold: device.isSecure)
                 guard device.isSecure else { continue }
-                for id in moves.successors(of: device.did) + [device.did] {
+                try UnpairNotices(connection).add(device.did, at: .now)
+                for id in moves.successors(of: device.did) {
+                    try SealPeers(connection).copy(device.did, to: id)
                     try UnpairNotices(connection).add(id, at: .now)
                 }
             }
@@ -96,7 +98,7 @@ struct DeviceStore: Sendable {
             guard try RevokedKeys(connection).add(keys) else { return false }
             for key in keys {
                 try UnpairNotices(connection).remove(key.id)
-                try Self.remove(key.id, connection)
+                try Self.remove(key.id, connection, isTold: true)
             }
             return true
         } then: {
@@ -156,7 +158,10 @@ struct DeviceStore: Sendable {
             guard try SealStates(connection).save(mark) else { return false }
             // It may have been unpaired in the meantime.
             guard let device = try PairedDevices(connection).find(mark.peer) else { return true }
-            try DeviceTokens(connection).apply(statement, mark, deviceID: device.deviceID, now: .now)
+            let tokens = DeviceTokens(connection)
+            try tokens.apply(statement, mark, deviceID: device.deviceID, now: .now)
+            // Without a token it has thrown its prekeys away: what is sealed to one can't be read any more.
+            if try !tokens.contains(mark.peer) { try DevicePrekeyTable(connection).forget(mark.peer) }
             return true
         } then: {
             then($0)
@@ -169,14 +174,18 @@ struct DeviceStore: Sendable {
     }
 
     /// The replay window stays: the keys do too.
-    private static func remove(_ device: PeerID, _ connection: Connection) throws(StoreError) {
+    ///
+    /// - Parameter isTold: now, or once it is readmitted. The preshared key proves that, so it stays.
+    private static func remove(
+        _ device: PeerID, _ connection: Connection, isTold: Bool = false
+    ) throws(StoreError) {
         try Permissions(connection).forget(device)
         try GroupTable(connection).forget(device)
         try ScheduleTable(connection).forget(device)
         try Outbox(connection).forget(device)
         try DeviceTokens(connection).forget(device)
         try DevicePrekeyTable(connection).forget(device)
-        try SealPeers(connection).forget(device)
+        if !isTold { try SealPeers(connection).forget(device) }
         try MoveTables(connection).forget(device)
         _ = try PairedDevices(connection).remove(device)
     }

@@ -66,6 +66,12 @@ struct DeviceTokens {
             """, [device, .integer(Self.serviceLimit)])
     }
 
+    /// Whether the device has a token of any service.
+    func contains(_ device: PeerID) throws(StoreError) -> Bool {
+        try connection.integer(
+            "SELECT count(*) FROM device_token WHERE device = ? AND token IS NOT NULL", [.text(device.text)]) > 0
+    }
+
     /// The device has another key, and maybe another id for itself (WireRekey, "Switch").
     func move(_ old: PeerID, to new: PeerID, deviceID: String) throws(StoreError) {
         try connection.execute(

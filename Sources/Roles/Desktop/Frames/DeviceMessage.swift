@@ -26,6 +26,17 @@ enum DeviceMessage {
     case malformed(description: String)
     case ignored
 
+    /// In version 1 of the seal it counts only if it was sealed since this desktop started: what came before that may be
+    /// forgotten, where a backup was restored (WireSealing, "Replay protection"). A position names the start that it is
+    /// about, if the device knows of that.
+    var needsThisStart: Bool {
+        switch self {
+        case .request, .token, .prekeys, .receipt, .forHost, .malformedRequest: true
+        case .position(_, let epoch, _, _): epoch == nil
+        case .unpair, .heartbeat, .malformed, .ignored: false
+        }
+    }
+
     init(_ payload: Payload, from device: PairedDevice, _ mark: SealMark?) {
         switch payload {
         case .request(let request): self = .request(request)

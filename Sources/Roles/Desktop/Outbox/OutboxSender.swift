@@ -102,6 +102,7 @@ final class OutboxSender {
             let verdict = session.acknowledgedEpoch.judge(
                 epoch, isHello: isHello, isOfSession: mark.isOfSession, current: self.epoch)
             isFirstNamed = !wasNamed && session.acknowledgedEpoch.isNamed
+            if epoch == self.epoch { session.prove(mark) }
             return verdict
         }
         if isFirstNamed { noteEpochs(of: device) }

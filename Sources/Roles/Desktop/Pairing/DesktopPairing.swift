@@ -306,7 +306,12 @@ extension DesktopPairing: PairingRole {
             flows.stored(record, result) { device, mark in
                 if device.isSecure { channel.keep(device.did, since: mark, presharedKey: record.presharedKey) }
                 paired(device)
+                if let mark { devices.update(device.did) { $0.prove(mark) } }
                 if let route = record.route { routes.heard(device.did, over: route, isLive: false) }
+                // The device begins by itself, but its first frames may be lost.
+                if record.presharedKey != nil {
+                    channel.sessions?.ask(device.did, over: record.route.flatMap { routes.link($0) })
+                }
             }
             serve()
             if devices.contains(record.peer.did) { host.devices(devices.json) }

@@ -165,10 +165,16 @@ package final class PeerChannel {
         }
         guard isSecure else { return .ofStranger(incoming) }
         do throws(SealError) { try sessions?.checkVersionOne(message.from) } catch {
-            // A peer that has unpaired us has no session any more; this lets nothing in.
-            if incoming.payload["type"] == Unpair.payload["type"] { return .ofPeer(incoming) }
-            // A peer that has lost its state pairs anew in version 1.
-            if mayPair() { return .ofStranger(incoming) }
+            // A peer that has unpaired us has no session any more. Only the two have the preshared key.
+            if let key = sessions?.presharedKey(of: message.from),
+                Unpair.isProved(incoming.payload, by: key, from: message.from, to: sealer.id)
+            {
+                return .ofPeer(incoming)
+            }
+            // A peer that has lost its state pairs anew in version 1; one that missed our last answer repeats its proof.
+            if mayPair() || incoming.payload.object.map({ PairingProofs.isCarried(by: $0) }) == true {
+                return .ofStranger(incoming)
+            }
             refusedInSessions.count(error)
             if incoming.isLive { sessions?.versionOneRefused(message.from, over: link) }
             return .counted(.unopened(error))
@@ -297,10 +303,12 @@ package final class PeerChannel {
         return Sent(link.send(to: peer, payload: .object(envelope), sealed: true))
     }
 
-    /// Tells a peer that the pairing is over. Without a session it is sealed in version 1, which a peer accepts for this
-    /// alone: no session begins with a peer that is about to be forgotten.
+    /// Tells a peer that the pairing is over. Without a session it is sealed in version 1, with a proof that we have the
+    /// preshared key: no session begins with a peer that is about to be forgotten.
     package func sendUnpair(to peer: PeerID, over link: (any RouteLink)?) -> Sent {
-        send(Unpair.payload, to: peer, sealed: true, inSession: sessions?.hasSession(with: peer) ?? false, over: link)
+        let payload = Unpair.payload(provedBy: presharedKey(of: peer), from: sealer.id, to: peer)
+        let inSession = sessions?.hasSession(with: peer) ?? false
+        return send(payload, to: peer, sealed: true, inSession: inSession, over: link)
     }
 
     // MARK: Peers
@@ -317,10 +325,11 @@ package final class PeerChannel {
     /// sure that it stays refused.
     package func refuse(_ key: PeerID) { revoked.insert(key) }
 
-    /// The same, and nothing is kept of it in memory but its replay window.
+    /// The same, and nothing is kept of it in memory but its replay window, and its preshared key: a readmitted peer is told
+    /// that it is not paired.
     package func revoke(_ key: PeerID) {
         refuse(key)
-        forget(key)
+        forget(key, isTold: true)
     }
 
     /// The key counts as any other again.
@@ -336,10 +345,12 @@ package final class PeerChannel {
 
     /// Drops the shared key of an unpaired peer. Its replay window stays: the keys would be the same after pairing again.
     /// Its sessions end.
-    package func forget(_ peer: PeerID) {
+    ///
+    /// - Parameter isTold: it will be told, for which its preshared key stays (``PeerSessions/end(_:_:)``).
+    package func forget(_ peer: PeerID, isTold: Bool = false) {
         moves.forget(peer)
         sealer.dropBox(of: peer)
-        sessions?.forget(peer)
+        if isTold { sessions?.end(peer, [peer]) } else { sessions?.forget(peer) }
     }
 
     /// Of the pairing; zeros if it has none.
@@ -363,7 +374,11 @@ package final class PeerChannel {
     }
 
     /// `nil` = this role speaks version 1 alone.
-    package func sealStatus(of peer: PeerID) -> SealStatus? { sessions?.status(of: peer) }
+    package func sealStatus(of peer: PeerID) -> SealStatus? {
+        guard var status = sessions?.status(of: peer) else { return nil }
+        if status.problem == .unanswered, moves.isAbsent(peer) { status.problem = nil }
+        return status
+    }
 
     /// What sessions ask of the role. That the first session with a peer is complete is stored here.
     package func handleSessions(_ handler: @escaping @EventLoop (PeerSessions.Event) -> Void) {

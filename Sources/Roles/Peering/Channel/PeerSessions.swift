@@ -18,8 +18,8 @@ package final class PeerSessions {
         case greet(PeerID)
         /// The first session with this peer is complete: store that version 1 counts no more.
         case completed(PeerID)
-        /// This desktop answers handshakes with keys that don't fit, or does so no more: ``SealStatus/isRefused``.
-        case refusalChanged(PeerID)
+        /// Handshakes with this peer fail, or do so no more: ``SealStatus/problem``.
+        case problemChanged(PeerID)
     }
 
     enum Sealing {
@@ -98,13 +98,21 @@ package final class PeerSessions {
 
     /// A peer was paired, or paired anew: sessions, minimum and preshared key begin anew.
     ///
-    /// - Parameter onlySessions: version 1 never counts.
+    /// - Parameter onlySessions: version 1 never counts, also without a preshared key.
     func begin(_ peer: PeerID, _ presharedKey: PresharedKey?, onlySessions: Bool = false) {
+        let policy = onlySessions ? SealPolicy(isPinned: true) : nil
+        begin(peer, SealPeers.Entry(policy: policy, presharedKey: presharedKey ?? .none()))
+    }
+
+    private func begin(_ peer: PeerID, _ entry: SealPeers.Entry) {
         book.forget(peer)
-        var policy = SealPolicy()
-        if onlySessions { _ = policy.sessionCompleted() }
-        let entry = SealPeers.Entry(policy: policy, presharedKey: presharedKey ?? .none())
         book.upsert(SealedPeer(id: peer)) { Known(entry: entry) }
+    }
+
+    /// The pairing has ended, and the peer is still to be told, under all its ids: that takes the preshared key.
+    package func end(_ peer: PeerID, _ ids: [PeerID]) {
+        guard let entry = book[peer]?.entry else { return }
+        for id in ids { begin(id, entry) }
     }
 
     func presharedKey(of peer: PeerID) -> PresharedKey? { book[peer]?.entry.presharedKey }
@@ -115,10 +123,10 @@ package final class PeerSessions {
         return known.entry.policy.minimum == .two || known.sessions?.machine.hasSession == true
     }
 
-    /// A desktop asks the device for a session, if there is none.
+    /// A desktop asks the device for a session, until there is one.
     package func ask(_ peer: PeerID, over link: (any RouteLink)?) {
-        guard role == .responder, let known = sessions(peer), !known.machine.hasSession else { return }
-        send(.request, to: known, over: link)
+        guard let known = sessions(peer) else { return }
+        change(known, over: link) { $0.wanted(now: EventLoop.now) }
     }
 
     func forget(_ peer: PeerID) { book.forget(peer) }
@@ -134,7 +142,7 @@ package final class PeerSessions {
         return SealStatus(
             version: known?.entry.policy.minimum ?? .one,
             hasPresharedKey: known?.entry.presharedKey.isFromPairing ?? false,
-            isRefused: known?.sessions?.machine.isRefused ?? false)
+            problem: known?.sessions.flatMap { SealStatus.Problem($0.machine) })
     }
 
     /// Throws `downgraded` where only sessions count.
@@ -162,25 +170,25 @@ package final class PeerSessions {
             return
         }
         known.isOffered = true
-        send(.request, to: known, over: link)
+        ask(peer, over: link)
     }
 
     /// A handshake's frame in the name of this peer. Throws what is wrong with it.
     func receive(_ payload: JSONObject, from peer: PeerID, over link: (any RouteLink)?) throws(SealError) {
         let frame = try HandshakeFrame(decoding: payload)
         guard let known = sessions(peer) else { return }
-        let wasRefused = known.machine.isRefused
+        let isNamed = link?.relay?.senderNaming == .byRelay
         var refusal: SealError?
         change(known, over: link) { machine in
             do throws(SealError) {
-                return try machine.receive(frame, now: EventLoop.now, seed: SessionSeed.random)
+                return try machine.receive(frame, isNamed: isNamed, now: EventLoop.now, seed: SessionSeed.random)
             } catch {
                 refusal = error
-                return []
+                guard error.code == .tooManyHandshakes else { return [] }
+                return machine.tooManyCame(nonce: { Identity.randomBytes(16) }, now: EventLoop.now)
             }
         }
         if case .answer = frame, refusal?.code == .forged { refusedAnswers &+= 1 }
-        if known.machine.isRefused != wasRefused { handler?(.refusalChanged(peer)) }
         if let refusal { throw refusal }
     }
 
@@ -271,13 +279,15 @@ package final class PeerSessions {
             let pair = try? SessionPair(
                 role: role, ownID: ownID, own: key, peerID: peer, presharedKey: entry.presharedKey)
         else { return nil }
-        let new = Sessions(peer, SessionStateMachine(pair, epoch: epoch))
+        let isRequired = entry.policy.minimum == .two
+        let new = Sessions(peer, SessionStateMachine(pair, epoch: epoch, isRequired: isRequired))
         book.upsert(SealedPeer(id: peer)) { Known(entry: entry) }
         book[peer]?.sessions = new
         return new
     }
 
     private func completed(_ known: Sessions) {
+        known.machine.isRequired = true
         if book[known.peer]?.entry.policy.sessionCompleted() == true { handler?(.completed(known.peer)) }
         // After this frame has had its effect: it is the hello, which says what is to be sent.
         if role == .responder { EventLoop.post { self.sendWaiting(to: known) } }
@@ -288,6 +298,8 @@ package final class PeerSessions {
         _ event: (inout SessionStateMachine) -> [SessionStateMachine.Action]
     ) {
         if let link { known.link = link }
+        let problem = SealStatus.Problem(known.machine)
+        defer { if SealStatus.Problem(known.machine) != problem { handler?(.problemChanged(known.peer)) } }
         for action in event(&known.machine) {
             switch action {
             case .send(let frame): send(frame, to: known, over: link)

@@ -3,18 +3,29 @@ package import Sealing
 
 /// How the traffic with a peer is sealed, as hosts see it in lists (WireSessions, "Versions" and "Keys").
 package struct SealStatus: Sendable, Equatable {
+    package enum Problem: String, Sendable {
+        /// The peer answers handshakes with keys that don't fit. A device's part.
+        case refused = "handshake_refused"
+        /// Handshakes, or requests for one, get no answer, although nothing says that the peer is away.
+        case unanswered = "no_session"
+
+        init?(_ machine: SessionStateMachine) {
+            guard machine.isRefused || machine.isUnanswered else { return nil }
+            self = machine.isRefused ? .refused : .unanswered
+        }
+    }
+
     /// The lowest version that is accepted from the peer.
     package let version: SealVersion
     /// Whether a preshared key from the pairing protects the sessions, beside the identity keys.
     package let hasPresharedKey: Bool
-    /// Whether the peer answers handshakes with keys that don't fit. A device's part.
-    package let isRefused: Bool
+    package var problem: Problem?
 
     /// `{"version","psk","problem"?}`
     package var json: JSONObject {
         [
             "version": .integer(version.rawValue), "psk": .bool(hasPresharedKey),
-            "problem": isRefused ? "handshake_refused" : nil,
+            "problem": problem.map { .string($0.rawValue) },
         ]
     }
 }

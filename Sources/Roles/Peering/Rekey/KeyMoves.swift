@@ -198,6 +198,9 @@ package final class KeyMoves {
 
     private var isReady: Bool { own?.isReady(known().map(\.id)) == true }
 
+    /// Whether all its relays have called the peer absent.
+    func isAbsent(_ peer: PeerID) -> Bool { routes?.isAbsent(peer) == true }
+
     // MARK: The host: moves of peers
 
     /// The user's answer to a question.

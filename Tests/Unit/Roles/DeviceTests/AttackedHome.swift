@@ -1,9 +1,11 @@
-import Desktop
+@testable import Desktop
 import Foundation
 import Hosting
 import Identity
 import JSON
+import Peering
 import Sealing
+import Store
 import TestSupport
 import Testing
 import Transport
@@ -62,6 +64,30 @@ struct AttackedHome {
     func pair() async throws {
         _ = try await scan(try await offer()).get()
         _ = try await desktopHost.event(.pairingChanged) { $0["state"] == "paired" }
+    }
+
+    /// Pairs as two peers that knew no sessions: there is no preshared key, and version 1 counts until the first session.
+    func pairOld() async throws {
+        try await pair()
+        try await makeOld(device.core.channel, device.core.context.database, of: PeerID(desktopID))
+        try await makeOld(desktop.core.channel, desktop.core.store.database, of: PeerID(deviceID))
+    }
+
+    @EventLoop
+    private func makeOld(_ channel: PeerChannel, _ database: Database, of peer: PeerID) async throws {
+        channel.keep(peer, since: nil, presharedKey: nil)
+        try database.run { (connection) throws(StoreError) in
+            try SealPeers(connection).begin(peer, presharedKey: nil)
+        }
+    }
+
+    /// The device registers anew, which says hello.
+    func register() async throws {
+        device.perform(.stop)
+        _ = try await device.value(.state)
+        device.perform(.start)
+        let core = device.core
+        try await until("the device is online") { await core.routes.isAnyOnline }
     }
 
     /// The device's user accepts the desktop that can prove nothing.

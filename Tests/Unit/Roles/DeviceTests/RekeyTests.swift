@@ -391,7 +391,7 @@ struct RekeyTests {
     func unsupported() async throws {
         let home = try await AttackedHome()
         await home.relay.holdsHandshakes()
-        try await home.pair()
+        try await home.pairOld()
         let next = try SigningKey.generate()
         guard case .failure(let error) = await outcome({ home.device.rekey(to: next, then: $0) }) else {
             Issue.record("it moved")

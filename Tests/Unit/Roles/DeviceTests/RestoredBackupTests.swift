@@ -30,8 +30,8 @@ struct RestoredBackupTests {
     }
 
     /// Pairs, and delivers A; then the backup is made. The desktop that is returned has delivered B, C and D since.
-    private func deliver(at home: AttackedHome) async throws -> Desktop {
-        try await home.pair()
+    private func deliver(at home: AttackedHome, inSessions: Bool = false) async throws -> Desktop {
+        if inSessions { try await home.pair() } else { try await home.pairOld() }
         try await deliver("A", by: home.desktop, at: home)
         await home.desktop.close()
         try FileManager.default.copyItem(atPath: directory, toPath: backup)
@@ -99,7 +99,7 @@ struct RestoredBackupTests {
         let home = try await AttackedHome(desktop: ["state_dir": .string(directory)])
         if !inSessions { await home.relay.holdsHandshakes() }
         let (relay, device) = (home.relay, home.deviceID)
-        let first = try await deliver(at: home)
+        let first = try await deliver(at: home, inSessions: inSessions)
         await first.close()
         try restore()
 
@@ -130,13 +130,50 @@ struct RestoredBackupTests {
         await relay.close()
     }
 
+    @Test("commands, tokens and receipts of an older pair, sealed before the restore, have no effect; new ones do")
+    func replayedCommands() async throws {
+        defer { for path in [directory, backup] { try? FileManager.default.removeItem(atPath: path) } }
+        let home = try await AttackedHome(desktop: ["state_dir": .string(directory)])
+        await home.relay.holdsHandshakes()
+        let (relay, device) = (home.relay, home.deviceID)
+        try await home.pairOld()
+        await home.desktop.close()
+        try FileManager.default.copyItem(atPath: directory, toPath: backup)
+        let first = try await open(home.url, RecordingHost())
+        try await home.register()
+        let tea = try Device.Command("notification.send", ["title": "Tea", "body": ""])
+        _ = try await home.device.value(.ask(.invoke(tea), of: nil, 10_000))
+        let (service, token) = (try #require(PushService("fcm")), try #require(PushToken(hex: "c0ffee")))
+        _ = try await home.device.value(.give(service, token))
+        try await until("the desktop has the token") { try await first.value(.tokens).array?.count == 1 }
+        await first.close()
+        let old = await relay.keptLetters().filter { $0.from == device && $0.isSealed }
+        #expect(old.count >= 3)
+
+        try restore()
+        await relay.carries { _ in [] }
+        let desktop = try await open(home.url, RecordingHost())
+        for letter in old { await relay.deliver(letter) }
+        try await until("the desktop has refused them") {
+            try await desktop.value(.state)["counters"]?["replayed"]?.integer ?? 0 >= 2
+        }
+        #expect(try await desktop.value(.history(Desktop.HistoryQuery([:])))["total"] == 0)
+        #expect(try await desktop.value(.tokens).array?.isEmpty == true)
+        await relay.carries { [$0] }
+        _ = try await home.device.value(.ask(.invoke(tea), of: nil, 20_000))
+        #expect(try await desktop.value(.history(Desktop.HistoryQuery([:])))["total"] == 1)
+        await home.device.close()
+        await desktop.close()
+        await relay.close()
+    }
+
     @Test("an old sealed hello does not complete the pairing of a code that the device shows now")
     func replayedHello() async throws {
         defer { for path in [directory, backup] { try? FileManager.default.removeItem(atPath: path) } }
         let home = try await AttackedHome(desktop: ["state_dir": .string(directory)])
         await home.relay.holdsHandshakes()
         let (relay, device) = (home.relay, home.deviceID)
-        try await home.pair()
+        try await home.pairOld()
         await home.desktop.close()
         try FileManager.default.copyItem(atPath: directory, toPath: backup)
         let first = try await open(home.url, RecordingHost())

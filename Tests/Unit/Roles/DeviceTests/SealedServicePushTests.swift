@@ -320,9 +320,7 @@ struct SealedServicePushTests {
         let payload = try await seal(id, by: home.desktop, for: home.deviceID)
         _ = try await home.device.value(.takeBackToken(PushService("fcm")))
         #expect(try await receive(payload, on: home.device)["kind"] == "silent")
-        try home.desktop.core.store.database.run { (connection) throws(StoreError) in
-            try DevicePrekeyTable(connection).forget(PeerID(home.deviceID))
-        }
+        try await until("the desktop has no prekeys of it") { try await left(home.desktop, home.deviceID) == 0 }
         try await reconnect(home)
         #expect(try await home.deviceHost.push(from: home.device)["hint"] == nil)
         let second = try await keepBack(home, ["title": "Two"])

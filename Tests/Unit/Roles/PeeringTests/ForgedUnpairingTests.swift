@@ -191,6 +191,14 @@ private final class KeptLink: RouteLink {
         plain.append(("rekey", ["type": "bellwire:rekey", "payload": ["old": .string(peer.id.text)]]))
         let sealed = [
             ("sealed by another peer", evil.sealed(Unpair.payload, to: end.id, inSession: false)),
+            // Whoever has a key of the two can seal in version 1, and has no preshared key.
+            ("without the preshared key", peer.sealed(Unpair.payload, to: end.id, inSession: false)),
+            (
+                "with another preshared key",
+                peer.sealed(
+                    ["type": "bellwire:unpair", "payload": ["mac": .string(String(repeating: "A", count: 43))]],
+                    to: end.id, inSession: false)
+            ),
             ("sealed for another peer", peer.sealed(Unpair.payload, to: evil.id, inSession: false)),
             ("reflected", end.sealed(Unpair.payload, to: peer.id, inSession: false)),
             ("reflected in a session", end.sealed(Unpair.payload, to: peer.id, inSession: true)),

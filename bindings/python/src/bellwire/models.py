@@ -293,14 +293,15 @@ class ShortAuthentication:
 class SealStatus:
     """Which encryption protects the traffic with an encrypted peer."""
 
-    #: The lowest version that is accepted from the peer: 1 (static keys) until the first session with it, then 2
-    #: (sessions).
+    #: The lowest version that is accepted from the peer: 2 (sessions), or 1 (static keys) before the first session
+    #: without a preshared key.
     version: int
     #: Whether a preshared key from the pairing protects the sessions, in addition to the identity keys. False for older
     #: pairings, and for a peer of an older release: update both sides and pair again to get one.
     psk: bool = False
     #: "handshake_refused": the desktop answers with different keys than those of the pairing, for example after a
-    #: backup of one side was restored; pair again. None: no problem.
+    #: backup of one side was restored; pair again. "no_session": the peer has not answered for 90 s, and no
+    #: relay calls it absent. None: no problem.
     problem: Optional[str] = None
 
 

@@ -13,19 +13,24 @@ import Wire
         try Database.open(path: ":memory:", migrations: SealStates.migrations).database
     }
 
-    @Test("a pairing begins with version 1, the first session raises it for good, and pairing anew begins again")
+    @Test("a pairing without a preshared key begins with version 1, which the first session raises; any other with 2")
     func life() throws {
         let psk = try #require(PresharedKey(bytes: [UInt8](repeating: 9, count: 32)))
         try database().run { [peer] (connection) throws(StoreError) in
             let peers = SealPeers(connection)
             try peers.begin(peer, presharedKey: psk)
             #expect(try peers.all() == [peer: SealPeers.Entry(presharedKey: psk)])
+            #expect(try peers.all()[peer]?.policy.minimum == .two)
+            // As an earlier release stored it.
+            try connection.execute("UPDATE seal_peer SET minimum = 1")
+            #expect(try peers.all()[peer]?.policy.minimum == .two)
             try peers.complete(peer)
             try peers.complete(peer)
             #expect(try peers.all()[peer]?.policy.minimum == .two)
             #expect(try peers.all()[peer]?.presharedKey == psk)
             try peers.begin(peer, presharedKey: nil)
             #expect(try peers.all() == [peer: SealPeers.Entry()])
+            #expect(try peers.all()[peer]?.policy.minimum == .one)
             try peers.forget(peer)
             #expect(try peers.all().isEmpty)
         }
