@@ -383,7 +383,7 @@ final class DesktopSwitchboard {
     private func withdraw(_ peer: PeerID) {
         guard !devices.isSecure(peer) else { return }
         reminders.begin(peer)
-        store.remind(peer)
+        store.remind(peer, channel.presharedKey(of: peer))
     }
 
     private func respond(_ outcome: CommandResponse.Outcome, to request: DeviceRequest) {

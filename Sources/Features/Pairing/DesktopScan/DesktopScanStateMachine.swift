@@ -102,10 +102,13 @@ package struct DesktopScanStateMachine: Sendable {
         }
     }
 
-    /// Of the sessions with the device that is being stored (``PairingBond/presharedKey``).
+    /// Of the sessions with the device that is being told or stored (``PairingBond/presharedKey``).
     package var presharedKey: PresharedKey? {
-        guard case .storing(_, let scan) = state else { return nil }
-        return scan.bond?.presharedKey
+        switch state {
+        case .sending(let delivery): delivery.scan.bond?.presharedKey
+        case .storing(_, let scan): scan.bond?.presharedKey
+        case .idle, .confirming, .paired, .expired, .cancelled, .failed: nil
+        }
     }
 
     /// Is a scan under way?

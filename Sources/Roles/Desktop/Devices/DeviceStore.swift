@@ -2,6 +2,7 @@ import Commands
 import Delivery
 import History
 import Hosting
+import Identity
 import JSON
 import Listing
 import Pairing
@@ -142,10 +143,13 @@ struct DeviceStore: Sendable {
     }
 
     /// A device that believes it is paired, but is not.
-    func remind(_ device: PeerID) {
+    ///
+    /// - Parameter presharedKey: proves what it is told.
+    func remind(_ device: PeerID, _ presharedKey: PresharedKey) {
         database.perform { (connection) throws(StoreError) in
             // Another flow may have paired it in the meantime.
             guard try PairedDevices(connection).find(device) == nil else { return }
+            try SealPeers(connection).begin(device, presharedKey: presharedKey)
             try UnpairNotices(connection).add(device, at: .now)
         } then: { _ in
         }

@@ -291,7 +291,14 @@ final class DesktopPairing {
 extension DesktopPairing: PairingRole {
     func perform(_ step: PairingStep<PairedDevice>) {
         switch step {
-        case .report(let state): host.post(.pairingChanged, state.data)
+        case .report(let state):
+            if case .desktopScan(.sending(let offer)) = state, !devices.contains(offer.did),
+                let key = flows.machine(DesktopScanStateMachine.self).presharedKey
+            {
+                // It may be paired there and not here: then it is told so, which takes the key.
+                channel.sessions?.expect(offer.did, key)
+            }
+            host.post(.pairingChanged, state.data)
         case .send(let content, let peer, _, _): alias.send(content.json, to: peer)
         case .openAlias(let id): openAlias(id)
         case .closeAlias: alias.close()

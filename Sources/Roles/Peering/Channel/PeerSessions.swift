@@ -1,5 +1,5 @@
 import Hosting
-import Identity
+package import Identity
 import JSON
 import Sealing
 package import Signalling
@@ -108,6 +108,9 @@ package final class PeerSessions {
         book.forget(peer)
         book.upsert(SealedPeer(id: peer)) { Known(entry: entry) }
     }
+
+    /// The peer may be paired there, and is not yet here.
+    package func expect(_ peer: PeerID, _ presharedKey: PresharedKey) { begin(peer, presharedKey) }
 
     /// The pairing has ended, and the peer is still to be told, under all its ids: that takes the preshared key.
     package func end(_ peer: PeerID, _ ids: [PeerID]) {
