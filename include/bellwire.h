@@ -451,7 +451,8 @@ BW_API bw_status bw_notification_send_to_mobile_async(bw_device *device, const c
 /* notification.broadcast: pushes to all devices of the desktop, or with "group" to a group of them; see
  * bw_desktop_invoke(). A desktop without groups ignores it.
  * {"title","body","group"?} -> {"success","notificationId"?,"scheduledAt"?,"deliveredCount","failedCount","error"?}.
- * With "answerWhen":"stored" it answers without waiting for the devices, and both counts are 0. Since 0.1. */
+ * With "answerWhen":"stored" it answers without waiting for the devices, and both counts are 0. "publisher" is for
+ * programs of the desktop: see bw_desktop_notify(). Since 0.1. */
 BW_API bw_status bw_notification_broadcast(bw_device *device, const char *desktop, const char *params_json,
                                            int32_t timeout_ms, char **result_json);
 BW_API bw_status bw_notification_broadcast_async(bw_device *device, const char *desktop, const char *params_json,
@@ -1168,17 +1169,18 @@ BW_API bw_status bw_desktop_skill_enable(bw_desktop *desktop, const char *skill,
 
 /* Creates a notification of the desktop's own: stores it in the history and pushes it to its devices.
  * {"title","body","priority"?,"deviceId"? (only that device),"group"? (only its devices),"data"?: object,
- * "collapseKey"?,"expiresAt"?,"scheduledAt"?,"answerWhen"?} and the other fields of a push ("imageUrl", "deepLink",
- * "category", "threadId", …).
+ * "collapseKey"?,"expiresAt"?,"scheduledAt"?,"answerWhen"?,"publisher"?} and the other fields of a push ("imageUrl",
+ * "deepLink", "category", "threadId", …).
  * *result_json (may be NULL) becomes {"success","notificationId","deliveredCount","failedCount","timestamp"}.
  * Delivered means that the device acknowledged it within 2 s. ChainlessChain phones do not acknowledge; for them it
  * means that no relay reported the phone offline in that time. For other devices the push waits in an outbox until
  * they are back: for 30 days (one day for ChainlessChain phones) or until "expiresAt" (milliseconds since 1970). The
  * outbox keeps 10,000 pushes per device; beyond that it drops the oldest and sends a problem event (outbox_full). A
  * push with a "collapseKey" replaces the previous one with the same key, in the outbox and in the history. With
- * "scheduledAt" (milliseconds since 1970, within 366 days) the desktop keeps it until then, up to 1,000 pushes, and the
- * result has "scheduledAt" and counts of 0. It is sent once, while the desktop is started. If its time passes
- * before that, or the clock jumps past it, it is sent at the next opportunity. With "answerWhen":"stored" the call
+ * "scheduledAt" (milliseconds since 1970, within 366 days) the desktop keeps it until then, up to 1,000 pushes: at
+ * most 100 of one "publisher" (for whom your program publishes, such as the name of a token; not with "deviceId") and
+ * 500 of all publishers. The result has "scheduledAt" and counts of 0. It is sent once, while the desktop is started.
+ * If its time passes before that, or the clock jumps past it, it is sent at the next opportunity. With "answerWhen":"stored" the call
  * returns when the push is stored, and the counts are 0. "notification.delete" with the "notificationId" withdraws a
  * push, scheduled or sent. Errors: BW_E_NOT_FOUND (deviceId, group, too many scheduled), BW_E_STORE, BW_E_TIMEOUT
  * (stored; the push may still be sent). Since 0.1. */

@@ -21,8 +21,8 @@ extension MethodHandler {
         later["scheduledAt"] = nil
         let push = ScheduledPush(
             id: context.newID, at: moment, method: method.name, params: later, caller: caller)
-        guard try ScheduleTable(history.connection).insert(push) else {
-            return refuse(.parameter("scheduledAt", "would schedule more than \(ScheduledPush.limit) notifications"))
+        if let limit = try ScheduleTable(history.connection).insert(push) {
+            return refuse(.parameter("scheduledAt", "would schedule more than \(limit) notifications"))
         }
         var result: JSONObject = [
             "success": true, "notificationId": .string(push.id.text), "scheduledAt": .integer(moment),

@@ -106,6 +106,7 @@ package final class Door {
         }
         var publication = try Publication(head, body: bytes, omitted: omitted, now: clock())
         publication.group = publisher.token?.group
+        publication.publisher = publisher.token?.name ?? ""
         return publication
     }
 }

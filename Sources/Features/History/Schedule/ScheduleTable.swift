@@ -24,9 +24,12 @@ package struct ScheduleTable {
             CREATE INDEX schedule_at ON schedule(at);
             """)
 
-    /// `false`: there are ``ScheduledPush/limit`` already.
-    func insert(_ push: ScheduledPush) throws(StoreError) -> Bool {
-        guard try connection.integer("SELECT count(*) FROM schedule") < ScheduledPush.limit else { return false }
+    /// `nil`: it is kept. Else the limit that is reached.
+    func insert(_ push: ScheduledPush) throws(StoreError) -> Int64? {
+        guard try connection.integer("SELECT count(*) FROM schedule") < ScheduledPush.limit else {
+            return ScheduledPush.limit
+        }
+        if let publisher = push.publisher, let limit = try limitReached(by: publisher) { return limit }
         var (device, isBellwire): (String?, Bool) = (nil, true)
         if case .device(let peer, let flag) = push.caller { (device, isBellwire) = (peer.text, flag) }
         try connection.execute(
@@ -35,7 +38,16 @@ package struct ScheduleTable {
                 .text(push.id.text), .integer(push.moment), .text(push.method),
                 .text(JSONValue.object(push.params).serialized()), .optional(device), .flag(isBellwire),
             ])
-        return true
+        return nil
+    }
+
+    /// The limit of publishers that is reached: one of them must not use up what is everybody's.
+    private func limitReached(by publisher: String) throws(StoreError) -> Int64? {
+        let publishers = try rows("WHERE device IS NULL", []).compactMap { $0.publisher }
+        if publishers.count(where: { $0 == publisher }) >= ScheduledPush.publisherLimit {
+            return ScheduledPush.publisherLimit
+        }
+        return publishers.count >= ScheduledPush.publishersLimit ? ScheduledPush.publishersLimit : nil
     }
 
     /// Takes one out, because it is pushed now or was withdrawn. `false`: it isn't there any more.
@@ -54,7 +66,7 @@ package struct ScheduleTable {
         return (pushes, next ?? nil)
     }
 
-    /// `[{"id","scheduledAt","method","title","group"?,"deviceId"?,"by"?}]`, the next one first.
+    /// `[{"id","scheduledAt","method","title","group"?,"deviceId"?,"by"?,"publisher"?}]`, the next one first.
     package func json() throws(StoreError) -> JSONValue {
         .array(
             try rows("ORDER BY at, id", []).map { push in
@@ -64,6 +76,7 @@ package struct ScheduleTable {
                     "id": .string(push.id.text), "scheduledAt": .integer(push.moment), "method": .string(push.method),
                     "title": push.params["title"], "group": push.params["group"],
                     "deviceId": push.params["deviceId"], "by": by,
+                    "publisher": push.publisher.map(JSONValue.string),
                 ]
             })
     }

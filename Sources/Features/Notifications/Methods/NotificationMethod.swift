@@ -54,7 +54,7 @@ package enum NotificationMethod: String, Sendable, Hashable, CaseIterable {
             MethodDescriptor(
                 risk: .mutating, isPush: true,
                 parameters: [.title, .body, .priority, .data, .respectQuietHours] + .richer + [
-                    .scheduledAt, .group, .answerWhen, .queueMilliseconds,
+                    .scheduledAt, .group, .answerWhen, .publisher, .queueMilliseconds,
                 ],
                 result: .members([
                     .notificationID,

@@ -72,6 +72,8 @@ extension Parameter {
     /// In milliseconds since 1970.
     static let scheduledAt = Parameter("scheduledAt", .natural)
     static let answerWhen = Parameter("answerWhen", .choice(["stored", "delivered"]))
+    /// For whom a program publishes, such as the name of a token: what it schedules has a share of its own.
+    package static let publisher = Parameter("publisher", .text(limit: 64))
     static let group = Parameter("group", .text(limit: 64))
     /// How long it may wait for a desktop that is offline, in milliseconds: at most a day.
     package static let queueMilliseconds = Parameter("queueMs", .number(1...86_400_000)).written(.kept)

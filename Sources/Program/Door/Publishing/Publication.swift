@@ -19,6 +19,8 @@ package struct Publication: Sendable, Equatable {
     package var moment: Int64?
     /// The group of devices that its token is for.
     package var group: String?
+    /// The name of its token; empty = none was needed.
+    package var publisher = ""
 
     package struct Action: Sendable, Equatable {
         let label: String
@@ -60,6 +62,7 @@ package struct Publication: Sendable, Equatable {
             "data": .object(data), "threadId": .string(topic), "deepLink": link.map(JSONValue.string),
             "imageUrl": attachment.map(JSONValue.string), "category": category.map(JSONValue.string),
             "scheduledAt": moment.map(JSONValue.integer), "group": group.map(JSONValue.string),
+            "publisher": moment == nil ? nil : .string(publisher),
         ]
     }
 

@@ -81,6 +81,39 @@ struct ScheduledPushTests {
         #expect(try fixture.refusal(.send, ["title": "T"]) == nil)
     }
 
+    @Test("a publisher has a share of that, all publishers have one, and the rest is the user's")
+    func shares() throws {
+        func schedule(_ count: Int, by publisher: String?, _ name: String) throws {
+            for number in 0..<count {
+                _ = try fixture.handle(
+                    .broadcast, ["title": "T", "scheduledAt": 500, "publisher": publisher.map(JSONValue.string)],
+                    from: .host, id: NotificationID("\(name)\(number)"), now: 100)
+            }
+        }
+        func refusal(by publisher: String?) throws -> RemoteError? {
+            try fixture.refusal(
+                .broadcast, ["title": "T", "scheduledAt": 500, "publisher": publisher.map(JSONValue.string)],
+                from: .host)
+        }
+        try schedule(Int(ScheduledPush.publisherLimit), by: "backup", "backup")
+        #expect(try refusal(by: "backup")?.message == "scheduledAt: would schedule more than 100 notifications")
+        for token in ["a", "b", "c", ""] {
+            try schedule(Int(ScheduledPush.publisherLimit), by: token, "token-\(token)-")
+        }
+        #expect(try refusal(by: "another")?.message == "scheduledAt: would schedule more than 500 notifications")
+        // The user's own, of a program and of a device.
+        try schedule(100, by: nil, "own")
+        for number in 0..<400 {
+            _ = try fixture.handle(
+                .send, ["title": "T", "scheduledAt": 500, "publisher": "backup"], id: NotificationID("d\(number)"),
+                now: 100)
+        }
+        #expect(try refusal(by: nil)?.message == "scheduledAt: would schedule more than 1000 notifications")
+        // What has gone out makes room.
+        _ = try table { (table) throws(StoreError) in try table.remove("backup0") }
+        #expect(try refusal(by: "another") == nil)
+    }
+
     @Test("delete withdraws one for later, once")
     func withdrawn() throws {
         _ = try fixture.handle(.send, ["title": "T", "scheduledAt": 500])
