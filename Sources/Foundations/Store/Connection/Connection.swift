@@ -123,6 +123,14 @@ package final class Connection {
         isSynchronized = synchronizes
     }
 
+    /// Copies the log into the file and cuts it to nothing. Outside of a transaction. Gives whether there was something.
+    func foldLog() -> Bool {
+        var pages: Int32 = 0
+        let result = sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_PASSIVE, &pages, nil)
+        guard result == SQLITE_OK, pages > 0 else { return false }
+        return sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil) == SQLITE_OK
+    }
+
     /// Whether closing leaves the log where it is. Else SQLite deletes it, also beside a file that it could not read.
     func keepLog(_ keep: Bool) {
         var flag: Int32 = keep ? 1 : 0

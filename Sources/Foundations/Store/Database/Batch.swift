@@ -3,7 +3,8 @@
 /// The jobs first run together without savepoints, which would copy every page that a job touches. If one of several
 /// fails, the transaction is rolled back and they run again, each in its own savepoint, so that only the failed one is
 /// rolled back. On some errors (a full disk, a failed write) SQLite ends the whole transaction: then each job runs
-/// again in its own transaction, so that no job loses its work because of another one.
+/// again in its own transaction, so that no job loses its work because of another one. On a full disk the log is folded
+/// into the file before, because the log itself may be what has filled the disk.
 struct Batch {
     let connection: Connection
 
@@ -19,22 +20,27 @@ struct Batch {
     private func outcomes(of jobs: [any Job]) -> [StoreError?] {
         switch together(jobs, plainly) {
         case .done(let each): return each
-        case .rolledBack(let error, byItself: false) where jobs.count == 1: return [error]
+        case .rolledBack(let error, byItself: false) where jobs.count == 1 && !foldsLog(after: error): return [error]
         case .rolledBack: break
         }
         if jobs.count > 1 {
             switch together(jobs, inSavepoint) {
             case .done(let each): return each
-            case .rolledBack: break
+            case .rolledBack(let error, _): _ = foldsLog(after: error)
             }
         }
         return jobs.map { job in
             switch together([job], plainly) {
-            case .done(let each): each.first ?? nil
-            case .rolledBack(let error, _): error
+            case .done(let each): return each.first ?? nil
+            case .rolledBack(let error, _):
+                guard foldsLog(after: error), case .done(let each) = together([job], plainly) else { return error }
+                return each.first ?? nil
             }
         }
     }
+
+    /// On a full disk, makes room by folding the log into the file. Gives whether the log is empty now, and was not.
+    private func foldsLog(after error: StoreError) -> Bool { error.code == .full && connection.foldLog() }
 
     private enum Outcome {
         /// An error for each job that failed.
@@ -68,6 +74,7 @@ struct Batch {
             return .done(failures)
         } catch {
             connection.rollBack()
+            if error.code == .full { return .rolledBack(error, byItself: false) }
             return .done(failures.map { $0 ?? error })
         }
     }

@@ -3,6 +3,9 @@ internal import Store
 internal import Synchronization
 
 /// The stored frames on disk: `frames.db` in the state directory.
+///
+/// A deletion needs room as well, in the log. So that a small file system does not fill up for good, the log is small there,
+/// and the file leaves room for it (``DiskRoom``).
 package final class FrameDatabase: Sendable {
     package struct Opened: Sendable {
         package let database: FrameDatabase
@@ -12,9 +15,13 @@ package final class FrameDatabase: Sendable {
         package let movedAside: String?
     }
 
-    private let database: Database
+    /// What one job deletes or inserts at most: on a full disk each is a transaction of its own.
+    private static let (rowsTogether, bytesTogether) = (64, 262_144)
 
-    private init(_ database: Database) { self.database = database }
+    private let database: Database
+    private let room: DiskRoom
+
+    private init(_ database: Database, _ room: DiskRoom) { (self.database, self.room) = (database, room) }
 
     private static let schema = Migration(
         "frames.1",
@@ -31,9 +38,10 @@ package final class FrameDatabase: Sendable {
     package static func open(_ path: String, maximumBytes: Int) throws(ServiceError) -> Opened {
         do throws(StoreError) {
             let opened = try Database.open(path: path, migrations: [schema])
+            let room = DiskRoom(path: path, maximumBytes: Int64(maximumBytes))
             let frames = try opened.database.run { connection throws(StoreError) in
-                let pageSize = max(512, try connection.integer("PRAGMA page_size"))
-                try connection.executeScript("PRAGMA max_page_count = \(max(16, Int64(maximumBytes) / pageSize))")
+                try room.boundLog(of: connection)
+                try room.boundFile(of: connection)
                 return try connection.query(
                     """
                     SELECT sequence, peer, network, sender, stored_at, is_sealed, frame FROM stored_frame
@@ -48,7 +56,7 @@ package final class FrameDatabase: Sendable {
                 }
             }
             return Opened(
-                database: FrameDatabase(opened.database), frames: frames, movedAside: opened.movedAside)
+                database: FrameDatabase(opened.database, room), frames: frames, movedAside: opened.movedAside)
         } catch {
             throw ServiceError(.notStarted, "cannot open \(path): \(error)")
         }
@@ -64,23 +72,44 @@ package final class FrameDatabase: Sendable {
     /// on the store's thread, once the batch is on disk or can't be.
     func write(_ batch: ArchiveJournal.Batch, then: @escaping @Sendable (Outcome) -> Void) {
         let outcome = OutcomeBox()
-        // Both are there before the thread looks, so that they share a commit in most cases.
-        database.submit { (connection) throws(StoreError) in
-            for sequence in batch.gone {
-                try connection.execute("DELETE FROM stored_frame WHERE sequence = ?", [.integer(sequence)])
+        // All are there before the thread looks, so that they share a commit in most cases.
+        let together = max(room.isTight ? 1 : Self.rowsTogether, batch.gone.count / 512)
+        for start in stride(from: 0, to: batch.gone.count, by: together) {
+            let sequences = batch.gone[start..<min(start + together, batch.gone.count)]
+            database.submit { (connection) throws(StoreError) in
+                for sequence in sequences {
+                    try connection.execute("DELETE FROM stored_frame WHERE sequence = ?", [.integer(sequence)])
+                }
+            } then: { result in
+                if case .failure(let error) = result { outcome.value.withLock { $0.gone = error.description } }
             }
-        } then: { result in
-            if case .failure(let error) = result { outcome.value.withLock { $0.gone = error.description } }
         }
-        database.submit { (connection) throws(StoreError) in
-            for frame in batch.kept { try Self.insert(frame, connection) }
-        } then: { result in
-            then(
-                outcome.value.withLock { outcome in
-                    if case .failure(let error) = result { outcome.kept = error.description }
-                    return outcome
-                })
+        for frames in Self.parts(of: batch.kept) {
+            database.submit { [room] (connection) throws(StoreError) in
+                try room.boundFile(of: connection)
+                for frame in frames { try Self.insert(frame, connection) }
+            } then: { result in
+                if case .failure(let error) = result { outcome.value.withLock { $0.kept = error.description } }
+            }
         }
+        database.submit { _ throws(StoreError) in
+        } then: { _ in
+            then(outcome.value.withLock { $0 })
+        }
+    }
+
+    private static func parts(of frames: [ArchivedFrame]) -> [[ArchivedFrame]] {
+        var parts: [[ArchivedFrame]] = []
+        var bytes = bytesTogether
+        for frame in frames {
+            if bytes + frame.bytes.count > bytesTogether {
+                parts.append([])
+                bytes = 0
+            }
+            parts[parts.count - 1].append(frame)
+            bytes += frame.bytes.count
+        }
+        return parts
     }
 
     private final class OutcomeBox: Sendable {
