@@ -559,10 +559,9 @@ BW_API bw_status bw_device_invoke_async(bw_device *device, const char *desktop, 
  *
  * A change appears in the inbox before its command is sent, and is undone if the desktop refuses it. If the answer
  * is lost (BW_E_TIMEOUT, or the connection broke), the rows revert with "uncertain":true: the change may or may not
- * have happened, and the next refresh shows which. The library also sends the command again under the same id (see
- * "Queue"), unless it affects all rows and the desktop would execute it twice. While a desktop is offline, a change
- * returns BW_QUEUED and {"queued":true,"id"}. The inbox keeps showing it, and undoes it if queue.ended reports
- * anything but "done".
+ * have happened, and the next refresh shows which. The library also sends the command again (see "Queue"); then the
+ * detail of the error is {"queued":true,"id"}. While a desktop is offline, a change returns BW_QUEUED and
+ * {"queued":true,"id"}. The inbox keeps showing it, and undoes it if queue.ended reports anything but "done".
  *
  * The unread count covers all desktops and includes silenced and late notifications. Each refresh corrects it with
  * the desktop's own count, so it can exceed the number of unread rows stored here. It is never negative, and is the
@@ -644,7 +643,9 @@ BW_API bw_status bw_inbox_clear_async(bw_device *device, const char *desktop, in
  * markAllAsRead removes earlier marks; updateSettings removes the same fields from an earlier one. The queue holds at
  * most 100 commands; a new one then displaces the oldest pending one. Every change sends queue.changed, and every
  * command that ends sends queue.ended. A settings change carries the revision it is based on: fields that changed on
- * the desktop since then keep the desktop's value and are listed in the result's "stale".
+ * the desktop since then keep the desktop's value and are listed in the result's "stale". A queued markAllAsRead or
+ * clearAll affects only what the user has seen: it ends at the newest notification in the inbox. An unencrypted desktop
+ * gets their ids instead, at most 1,000.
  * ============================================================================================================= */
 
 /* The commands in the queue, oldest first: [{"id","desktop","method","params","state": "pending"|"sending"|"failed",

@@ -37,6 +37,7 @@ KEYED_BY_PEER = {
     "BoxCache.entries": "a bounded cache of keys in locked memory",
     "OutboxWriter.devices": "lives for one transaction",
     "CommandServer.moves": "the two ids of a device that has just moved, until no command with the other one is under way",
+    "ReadSchedule.due": "holds only deployed desktops that are connected, and is told of each change of these",
     "KeyMoves.budgets": "statements of a move come before the new id is paired",
 }
 KEYED_EXEMPT = ("Relay", "Store")

@@ -23,6 +23,8 @@
         private final class Peer {
             let webSocket: WebSocket
             var id: String?
+            /// What it has told of itself.
+            var info: JSONValue?
             /// When the frames of the last 10 s came.
             var recent: [UInt64] = []
 
@@ -142,9 +144,16 @@
                 say(
                     [
                         "type": "peer-status", "peerId": .string(id), "status": .string(status),
-                        "timestamp": 1_795_308_854_765,
+                        "deviceInfo": status == "online" ? clients[id]?.info : nil, "timestamp": 1_795_308_854_765,
                     ], to: peer)
             }
+        }
+
+        private func list(for peer: Peer) {
+            let others = clients.filter { $0.value !== peer }.map { id, other -> JSONValue in
+                ["peerId": .string(id), "deviceType": "desktop", "deviceInfo": other.info ?? [:]]
+            }
+            say(["type": "peers-list", "peers": .array(others), "count": .integer(Int64(others.count))], to: peer)
         }
 
         private func say(_ frame: JSONValue, to peer: Peer) { peer.webSocket.send(frame.serialized()) }
@@ -169,7 +178,10 @@
             received.append((peer.id, frame))
             if program == .standAlone2, isOverloaded(peer) { return }
             switch frame["type"]?.string {
-            case "register": if let id = frame["peerId"]?.string { register(peer, id) }
+            case "register":
+                peer.info = frame["deviceInfo"]
+                if let id = frame["peerId"]?.string { register(peer, id) }
+            case "get-peers" where program != .publicRelay: list(for: peer)
             case "message": route(frame, of: peer)
             case "ping": say(["type": "pong", "timestamp": 1_795_308_854_765], to: peer)
             default: break

@@ -16,6 +16,7 @@
         private let opened = Mailbox<Bool>()
         private var line: Line?
         private var isStranger = false
+        private var info: JSONValue?
 
         private init(_ name: String) { self.name = name }
 
@@ -30,7 +31,7 @@
             line = .socket(
                 WebSocket.connect(to: try WebSocketURL(url), options: WebSocketClientOptions(), delegate: self))
             try #require(try await opened.take("a connection", location) { _ in true }, sourceLocation: location)
-            if !isStranger { send(["type": "register", "peerId": .string(name)]) }
+            if !isStranger { send(["type": "register", "peerId": .string(name), "deviceInfo": info]) }
         }
 
         /// Connects to a relay over a socket, and registers nothing.
@@ -44,10 +45,13 @@
         }
 
         /// Connects to the relay and registers.
+        ///
+        /// - Parameter info: what it tells the relay of itself.
         package static func register(
-            _ name: String, at url: String, _ location: SourceLocation = #_sourceLocation
+            _ name: String, at url: String, info: JSONValue? = nil, _ location: SourceLocation = #_sourceLocation
         ) async throws -> RawPeer {
             let peer = RawPeer(name)
+            peer.info = info
             try await peer.begin(at: url, location)
             _ = try await peer.frame(location) { $0["type"] == "registered" }
             return peer

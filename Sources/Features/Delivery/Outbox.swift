@@ -239,6 +239,23 @@ package struct Outbox {
     /// The history was cleared.
     package func withdrawAll() throws(StoreError) { try connection.execute("DELETE FROM outbox") }
 
+    /// The history was cleared through this row. What was put in behind it stays.
+    package func withdrawAll(through row: Int64) throws(StoreError) {
+        try connection.execute(
+            """
+            DELETE FROM outbox WHERE seq <= (
+                SELECT max(seq) FROM outbox AS cleared WHERE cleared.device = outbox.device AND push BETWEEN 1 AND ?)
+            """, [.integer(row)])
+    }
+
+    /// The oldest row of the history that this device has not acknowledged; `nil` = none.
+    package func oldestRow(waitingFor device: PeerID) throws(StoreError) -> Int64? {
+        guard let number = try PeerNumbers(connection).find(device) else { return nil }
+        let row = try connection.integer(
+            "SELECT ifnull(min(push), 0) FROM outbox WHERE device = ? AND push > 0", [.integer(number)])
+        return row > 0 ? row : nil
+    }
+
     /// For a device that was unpaired.
     package func forget(_ device: PeerID) throws(StoreError) {
         guard let number = try PeerNumbers(connection).find(device) else { return }

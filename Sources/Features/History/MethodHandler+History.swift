@@ -41,13 +41,32 @@ extension MethodHandler {
             announcing: marked.isEmpty ? [] : [.read(marked, at: context.now)])
     }
 
-    func markAllAsRead() throws(StoreError) -> Handled {
-        let ids = try history.markAllAsRead(at: context.now)
-        let named = ids.prefix(Self.idLimit)
-        let events = stride(from: 0, to: named.count, by: Self.idsPerEvent).map { start in
-            StateEvent.read(Array(named[start..<min(start + Self.idsPerEvent, named.count)]), at: context.now)
+    func markAllAsRead(_ bound: CommandBound?) throws(StoreError) -> Handled {
+        let ids = try history.markAllAsRead(at: context.now, through: try row(bound))
+        return answer(
+            ["success": true, "markedCount": .integer(Int64(ids.count))],
+            announcing: Self.events(ids) { .read($0, at: context.now) })
+    }
+
+    /// One event for each ``idsPerEvent``.
+    private static func events(_ ids: [NotificationID], _ event: ([NotificationID]) -> StateEvent) -> [StateEvent] {
+        let named = ids.prefix(idLimit)
+        return stride(from: 0, to: named.count, by: idsPerEvent).map { start in
+            event(Array(named[start..<min(start + idsPerEvent, named.count)]))
         }
-        return answer(["success": true, "markedCount": .integer(Int64(ids.count))], announcing: events)
+    }
+
+    /// The newest row that a command with this bound concerns; `nil` = all.
+    private func row(_ bound: CommandBound?) throws(StoreError) -> Int64? {
+        guard let bound else { return nil }
+        if let row = try history.newestRow(of: bound.ids) { return row }
+        guard let moment = bound.moment else { return 0 }
+        let row = try history.newestRow(createdBy: moment)
+        // A device's clock can be wrong, but what still waits for the device it has not seen.
+        guard bound.ids.isEmpty, case .device(let peer, _) = caller,
+            let waiting = try Outbox(history.connection).oldestRow(waitingFor: peer)
+        else { return row }
+        return min(row, waiting - 1)
     }
 
     /// Deleting a missing row is not a failure, so that a repeated command succeeds; the answer reports it.
@@ -64,7 +83,8 @@ extension MethodHandler {
             ], announcing: deleted > 0 ? [.deleted([id])] : [])
     }
 
-    func clearAll() throws(StoreError) -> Handled {
+    func clearAll(_ bound: CommandBound?) throws(StoreError) -> Handled {
+        if let row = try row(bound), try history.hasRows(after: row) { return try clear(through: row) }
         let cleared = try history.clear()
         try Outbox(history.connection).withdrawAll()
         var events: [StateEvent] = []
@@ -73,5 +93,15 @@ extension MethodHandler {
             events = [.cleared(before: max(newest, context.now) &+ 1)]
         }
         return answer(["success": true, "clearedCount": .integer(cleared.count)], announcing: events)
+    }
+
+    /// Deletes the rows through this one, and withdraws them from the devices that do not have them yet.
+    private func clear(through row: Int64) throws(StoreError) -> Handled {
+        try Outbox(history.connection).withdrawAll(through: row)
+        let cleared = try history.clear(through: row)
+        let before = cleared.before.map { [StateEvent.cleared(before: $0)] } ?? []
+        return answer(
+            ["success": true, "clearedCount": .integer(cleared.count)],
+            announcing: before + Self.events(cleared.named) { .deleted($0) })
     }
 }

@@ -38,11 +38,15 @@ extension MethodHandler {
             let listed = try reader.ids("ids", limit: Self.idsPerEvent)?.map { NotificationID($0) }
             let ids = if let listed { listed } else { [try notification(reader)] }
             return { () throws(StoreError) in try markAsRead(ids) }
-        case .markAllAsRead: return markAllAsRead
+        case .markAllAsRead:
+            let bound = try CommandBound.read(reader)
+            return { () throws(StoreError) in try markAllAsRead(bound) }
         case .delete:
             let id = try notification(reader)
             return { () throws(StoreError) in try delete(id) }
-        case .clearAll: return clearAll
+        case .clearAll:
+            let bound = try CommandBound.read(reader)
+            return { () throws(StoreError) in try clearAll(bound) }
         case .getUnreadCount: return getUnreadCount
         case .getSettings: return getSettings
         case .updateSettings:

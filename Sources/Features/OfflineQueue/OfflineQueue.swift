@@ -103,11 +103,12 @@ package struct OfflineQueue: Sendable, Equatable {
         return change
     }
 
-    /// The desktop has answered: it leaves.
+    /// The desktop has answered: it leaves, or its next part waits.
     package mutating func answered(_ id: RequestID, _ result: JSONObject) -> Change {
         var change = Change()
         guard let command = self[id] else { return change }
-        end(command, .done(result), &change)
+        let (rest, result) = command.answered(result)
+        if let rest { replace(rest, &change) } else { end(command, .done(result), &change) }
         return change
     }
 

@@ -3,6 +3,8 @@ package import JSON
 extension SignallingFrame {
     /// The most that is kept of a relay's own error text, in characters.
     private static let errorTextLimit = 200
+    /// So many entries of a `peers-list` are read.
+    private static let listedPeers = 1_024
 
     /// Reads one text frame.
     package init(parsing text: UnsafeRawBufferPointer) throws(SignallingFrameError) {
@@ -51,7 +53,16 @@ extension SignallingFrame {
             guard let status = object["status"]?.string else {
                 throw SignallingFrameError(missing: "status", of: type)
             }
-            self = .peerStatus(PeerStatus(peerID: peerID, isOnline: status == "online"))
+            self = .peerStatus(
+                PeerStatus(
+                    peerID: peerID, isOnline: status == "online", deviceInfo: object["deviceInfo"]?.object))
+        case "peers-list":
+            var peers: [PeerID: JSONObject] = [:]
+            for entry in (object["peers"]?.array ?? []).prefix(Self.listedPeers) {
+                guard let peer = entry.object?.peer("peerId"), let info = entry["deviceInfo"]?.object else { continue }
+                peers[peer] = info
+            }
+            self = .peersList(peers)
         case "ping": self = .ping
         case "pong": self = .pong(timestamp: object["timestamp"]?.integer)
         case "error":

@@ -37,6 +37,15 @@ extension SignallingFrame {
             [
                 "type": "peer-status", "peerId": .string(status.peerID.text),
                 "status": status.isOnline ? "online" : "offline",
+                "deviceInfo": status.deviceInfo.map(JSONValue.object),
+            ]
+        case .peersList(let peers):
+            [
+                "type": "peers-list",
+                "peers": .array(
+                    peers.sorted { $0.key.text < $1.key.text }.map { peer, info in
+                        ["peerId": .string(peer.text), "deviceInfo": .object(info)]
+                    }),
             ]
         case .routed(let routed): routed.members
         case .ping: ["type": "ping"]

@@ -14,6 +14,8 @@ package enum SignallingFrame: Sendable, Equatable {
     /// A frame that the relay had kept for us.
     case offlineMessage(Stored)
     case peerStatus(PeerStatus)
+    /// What the peers that are online told the relay of themselves: their `deviceInfo`.
+    case peersList([PeerID: JSONObject])
     /// A frame that a relay routes whole, top-level fields and all.
     case routed(Routed)
     case ping
@@ -21,7 +23,7 @@ package enum SignallingFrame: Sendable, Equatable {
     /// The relay refused something.
     case error(Refusal)
     case serverShutdown
-    /// A frame that is of no concern here: `offer-pending`, `peers-list`, or a type of tomorrow.
+    /// A frame that is of no concern here: `offer-pending`, or a type of tomorrow.
     case other(type: String)
 }
 
@@ -133,10 +135,13 @@ extension SignallingFrame {
     package struct PeerStatus: Sendable, Equatable {
         package var peerID: PeerID
         package var isOnline: Bool
+        /// What it told the relay of itself.
+        package var deviceInfo: JSONObject?
 
-        package init(peerID: PeerID, isOnline: Bool) {
+        package init(peerID: PeerID, isOnline: Bool, deviceInfo: JSONObject? = nil) {
             self.peerID = peerID
             self.isOnline = isOnline
+            self.deviceInfo = deviceInfo
         }
     }
 

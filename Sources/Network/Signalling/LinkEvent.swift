@@ -10,7 +10,10 @@ package enum LinkEvent: Sendable, Equatable {
     case routed(SignallingFrame.Routed, delivery: SignallingDelivery)
     /// The target of something that we sent is not there. It never tells which message: match by id.
     case peerOffline(PeerID)
-    case peerStatus(PeerID, isOnline: Bool)
+    /// `info`: what it told the relay of itself.
+    case peerStatus(PeerID, isOnline: Bool, info: JSONObject? = nil)
+    /// The answer to ``RouteLink/askForPeers()``: what peers that are online told the relay of themselves.
+    case peers([PeerID: JSONObject])
     /// Whether the relay reports absent peers: this registration has shown it.
     case absenceReporting(AbsenceReporting)
     /// Who names the sender of a message at the relay: a probe has shown it.

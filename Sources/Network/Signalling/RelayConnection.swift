@@ -148,6 +148,8 @@ extension RelayConnection {
     /// Sends a frame that relays route whole; `routed.to` names the target.
     package func send(routed: SignallingFrame.Routed) -> SendResult { send(.routed(routed)) }
 
+    package func askForPeers() { _ = send(.other(type: "get-peers")) }
+
     private func send(_ frame: SignallingFrame) -> SendResult {
         guard state.isOnline, machine.connectionState.isOnline, let webSocket, webSocket.isOpen else { return .offline }
         guard webSocket.unsentBytes <= Self.maximumUnsent else { return .congested }

@@ -61,7 +61,7 @@ extension RelaySessionStateMachine {
         case .serverShutdown: return shutDown(now: now, using: &generator)
         case .ping: return .sendPong
         // A relay that delivers before it says `registered` would have its frames lost otherwise.
-        case .message, .routed, .offlineMessage, .peerOffline, .peerStatus: return event(of: frame)
+        case .message, .routed, .offlineMessage, .peerOffline, .peerStatus, .peersList: return event(of: frame)
         case .register, .pong, .other: return .ignore
         }
     }
@@ -97,7 +97,7 @@ extension RelaySessionStateMachine {
             return .deliver(.refused(refusal.text))
         case .serverShutdown: return shutDown(now: now, using: &generator)
         case .ping: return .sendPong
-        case .message, .routed, .offlineMessage, .peerOffline, .peerStatus:
+        case .message, .routed, .offlineMessage, .peerOffline, .peerStatus, .peersList:
             return ofProbe(frame, now: now, using: &generator) ?? event(of: frame)
         case .register, .registered, .challenge, .pong, .other: return .ignore
         }
@@ -172,7 +172,7 @@ extension RelaySessionStateMachine {
         case .offlineMessage(let stored):
             guard case .message(let message) = stored.original, isSenderProbe(message) else { return nil }
             return cameBack(message, now: now, using: &generator)
-        case .peerStatus, .register, .registered, .challenge, .ping, .pong, .error, .serverShutdown,
+        case .peerStatus, .peersList, .register, .registered, .challenge, .ping, .pong, .error, .serverShutdown,
             .other:
             return nil
         }
@@ -200,7 +200,9 @@ extension RelaySessionStateMachine {
             case .routed(let routed): .deliver(.routed(routed, delivery: .stored(at: stored.storedAt)))
             }
         case .peerOffline(let offline): .deliver(.peerOffline(offline.peerID))
-        case .peerStatus(let status): .deliver(.peerStatus(status.peerID, isOnline: status.isOnline))
+        case .peerStatus(let status):
+            .deliver(.peerStatus(status.peerID, isOnline: status.isOnline, info: status.deviceInfo))
+        case .peersList(let peers): .deliver(.peers(peers))
         case .register, .registered, .challenge, .ping, .pong, .error, .serverShutdown, .other: .ignore
         }
     }

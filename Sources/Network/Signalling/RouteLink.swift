@@ -26,6 +26,12 @@ package protocol RouteLink: AnyObject {
     ///
     /// - Parameter sealed: what it says of the payload to a relay. It seals nothing.
     func send(to peer: PeerID, payload: JSONValue, sealed: Bool) -> SendResult
+    /// Asks the relay which peers are online. Some relays don't answer.
+    func askForPeers()
+}
+
+extension RouteLink {
+    package func askForPeers() {}
 }
 
 /// Receives a link's events. Never called from inside the owner's calls, except for state changes.

@@ -221,6 +221,7 @@ final class DesktopSwitchboard {
             if state.isOnline { commands.settled(route, routes.naming(of: route)) }
             pairing.relaysChanged(DesktopPairing.Relays(routes, life.relay, common: context.options.common.relayURL))
         case .reachable(let device, let route): outboxes.connected(device, over: route)
+        case .peerInfo: break
         case .absenceReporting(let device, let reporting, let route): outboxes.routed(device, over: route, reporting)
         case .senderNaming(let naming, let route):
             commands.settled(route, naming)

@@ -177,6 +177,7 @@ final class DeviceSwitchboard {
             context.channel.post(HostEvent(.connectionChanged, desktop: peer.text, data: connection))
         case .lost(_, .absent), .connectionChanged(nil, _), .absenceReporting: break
         case .senderNaming(let naming, _): if naming == .bySender { tellDesktops() }
+        case .peerInfo(let peer, let info): desktops.introduced(peer, info)
         case .message(let message, let route): received(message, over: route)
         case .peerOffline(let peer, let route):
             pushServices.tokens.wasCalledAbsent(peer, over: route)
@@ -199,6 +200,7 @@ final class DeviceSwitchboard {
     private func connected(over route: RouteID) {
         desktops.worked(routes.address(of: route))
         channel.moves.connected()
+        if routes.peers(over: route).contains(where: desktops.isNameless) { routes.link(route)?.askForPeers() }
         for peer in routes.peers(over: route) {
             desktops.peers[peer]?.lacksSkill = false
             desktops.peers[peer]?.lane.connected()
@@ -324,6 +326,7 @@ final class DeviceSwitchboard {
     private func paired(_ desktop: PairedDesktop, _ record: PairingRecord<PairedDesktop>, since mark: SealMark?) {
         if desktop.isSecure { channel.keep(desktop.id, since: mark, presharedKey: record.presharedKey) }
         desktops.add(desktop)
+        if desktops.isNameless(desktop.id) { routes.link(record.route, orBestOf: desktop.id)?.askForPeers() }
         pushServices.paired(desktop.id) {
             // Over the route of the greeting, which it must not overtake.
             let route = record.route.flatMap { routes.isOnline($0) ? $0 : nil }
@@ -337,7 +340,7 @@ final class DeviceSwitchboard {
         switch action {
         case .ended(let order, let outcome):
             switch order.owner {
-            case .host, .queue: break
+            case .host, .queue, .presence: break
             case .sync(let question): inbox.answered(question, outcome, by: order.desktop)
             case .change(let change):
                 inbox.ended(change, outcome, isQueued: commands.queue.commands.contains { $0.id == order.id })

@@ -66,6 +66,7 @@ struct OpenedDevice: Sendable {
                 state.database, marks, mark: state.directory.file("device.handed").flatMap { HandoverMark(path: $0) })
         committedPushes = lastPushes.map { ($0.key, $0.value) }
         let showsAlerts = options.alerts.kind != .none
+        let secure = Set(desktops.filter { $0.isSecure }.map { $0.id })
         let revisions: [PeerID: Int64]
         (queue, revisions, tokenRemovals, hasTokens, alerts) = try state.database.run {
             (connection) throws(StoreError) in
@@ -74,6 +75,7 @@ struct OpenedDevice: Sendable {
             try prekeys.prune(now: .now)
             // The run before may have ended in between.
             if !isInUse { try prekeys.removeUnused() }
+            try QueueBounds(connection: connection).adopt(secure)
             let table = QueueTable(connection)
             var queue = try table.load()
             try table.save(queue.recover())

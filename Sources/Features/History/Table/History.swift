@@ -67,8 +67,11 @@ package struct History {
         return marked.count
     }
 
-    /// Marks all; gives those that were unread before, the newest first.
-    package func markAllAsRead(at moment: EpochMilliseconds) throws(StoreError) -> [NotificationID] {
+    /// Marks all, or those through a row; gives those that were unread before, the newest first.
+    package func markAllAsRead(
+        at moment: EpochMilliseconds, through row: Int64? = nil
+    ) throws(StoreError) -> [NotificationID] {
+        if let row { return try markAsRead(through: row, at: moment) }
         let unread = "INDEXED BY history_facets WHERE \(Self.everyKind) AND read = 0"
         let ids = try connection.query(
             "SELECT id, created_at FROM history \(unread) ORDER BY created_at DESC, row DESC"
@@ -84,7 +87,7 @@ package struct History {
     }
 
     /// A condition that is always true, and leads along `history_facets` to what it orders by.
-    private static let everyKind: String = {
+    static let everyKind: String = {
         let sources = NotificationSource.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
         let priorities = Priority.allCases.map { "\($0.rawValue)" }.joined(separator: ", ")
         return "source IN (\(sources)) AND priority IN (\(priorities))"
@@ -184,7 +187,7 @@ package struct History {
         return try delete(condition, value, counting: &change)
     }
 
-    private func delete(
+    func delete(
         _ condition: String, _ value: Value, counting change: inout HistoryCounts.Change
     ) throws(StoreError) -> Int {
         let deleted = try connection.query(

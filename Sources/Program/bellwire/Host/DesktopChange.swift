@@ -50,7 +50,12 @@ final class DesktopChange {
     ) throws(Failure) -> JSONValue {
         try connect()
         let deadline = Clock.now &+ timeout
-        let answer = try session.answer(of: desktop, until: deadline, call)
+        let answer: JSONValue
+        do throws(Failure) { answer = try session.answer(of: desktop, until: deadline, call) } catch {
+            // It was sent without an answer, and the queue sends it again.
+            guard let queued = error.error?["detail"], queued["queued"]?.bool == true else { throw error }
+            answer = queued
+        }
         guard answer["queued"]?.bool == true, let id = answer["id"]?.string, isConnected else {
             guard answer["success"]?.bool != false else {
                 let reason = answer["error"]?.string ?? "no reason given"

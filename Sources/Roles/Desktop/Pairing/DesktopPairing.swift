@@ -262,8 +262,8 @@ final class DesktopPairing {
         case .routed(let frame, let delivery):
             guard let from = frame.from else { return }
             receivedAtAlias(.object(frame.members), from: from, isSealed: false, delivery, over: route)
-        case .stateChanged(.connecting), .stateChanged(.registering), .peerOffline, .peerStatus, .absenceReporting,
-            .senderNaming, .refused:
+        case .stateChanged(.connecting), .stateChanged(.registering), .peerOffline, .peerStatus, .peers,
+            .absenceReporting, .senderNaming, .refused:
             break
         case .malformed(let error): host.dropped(frame: error, from: routes.address(of: route))
         }

@@ -19,9 +19,13 @@ extension Device {
         /// As the host gave them.
         let given: JSONObject
         /// As they go on the wire.
-        let params: JSONObject
+        private(set) var params: JSONObject
         /// How long it may wait in the queue, in milliseconds, where its program has asked for that.
         var queueTime: Int64?
+
+        fileprivate init(kind: Kind, given: JSONObject, params: JSONObject) {
+            (self.kind, self.given, self.params) = (kind, given, params)
+        }
 
         /// One of the eleven methods.
         package init(_ method: NotificationMethod, _ given: JSONObject) throws(HostError) {
@@ -44,10 +48,28 @@ extension Device {
 }
 
 extension Device.Command {
+    /// A command about everything that ends there.
+    func bounded(by bound: CommandBound?) -> Device.Command {
+        guard let bound else { return self }
+        var bounded = self
+        bounded.params.merge(bound.params)
+        return bounded
+    }
+
+    /// Whether it concerns everything of its desktop.
+    var isOfAll: Bool {
+        if case .notification(let method) = kind { method.row.effect?.isOfAll == true } else { false }
+    }
+
     /// One of the eleven, its parameters as they go on the wire.
     init(_ method: NotificationMethod, wire: JSONObject) {
         kind = .notification(method)
         (given, params) = (wire, wire)
+    }
+
+    /// Makes the device known at a deployed desktop, also at one that has no such method.
+    static var presence: Device.Command {
+        Device.Command(kind: .other(NotificationMethod.getUnreadCount.name), given: [:], params: [:])
     }
 
     /// A page of the history.
@@ -58,8 +80,9 @@ extension Device.Command {
 
     /// From the queue: its parameters were checked when it was given.
     init(_ queued: QueuedCommand) {
-        kind = NotificationMethod(name: queued.method).map(Kind.notification) ?? .other(queued.method)
-        (given, params) = (queued.params, queued.params)
+        let wire = queued.wire
+        kind = NotificationMethod(name: wire.method).map(Kind.notification) ?? .other(wire.method)
+        (given, params) = (wire.params, wire.params)
     }
 
     /// Whether it changes nothing at the desktop.

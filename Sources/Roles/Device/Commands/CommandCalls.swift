@@ -39,7 +39,8 @@ final class CommandCalls {
     private(set) lazy var heartbeats = Heartbeats(
         connected: { [book, reach] in
             book.peers.peers.filter { !$0.isSecure && reach($0.id)?.isReachable == true }.map(\.id)
-        }, send: { [write] in _ = write($0, $1) })
+        }, send: { [write] in _ = write($0, $1) },
+        read: { [weak self] in self?.perform(.presence, on: $0, timeout: InboxSync.timeout, for: .presence) })
 
     /// - Parameters:
     ///   - stored: as the store has it.
@@ -110,8 +111,9 @@ final class CommandCalls {
         let call: HostCommand
         switch order.owner {
         case .host(let host): call = host
-        case .queue: return queue.ended(order.id, outcome, of: order.desktop)
+        case .queue(let id): return queue.ended(id, outcome, of: order.desktop)
         case .sync, .change: return emit(.ended(order, outcome))
+        case .presence: return
         }
         switch call.next(after: order.command, outcome) {
         case .tell(let outcome): call.then(outcome)
@@ -142,7 +144,7 @@ final class CommandCalls {
 
     /// There is a route again, or the desktop has come back to its relay.
     func back(_ desktop: PeerID) {
-        heartbeats.check()
+        heartbeats.check(cameBack: desktop)
         if let reach = reach(desktop) { act(sender.back(desktop, reach: reach, now: EventLoop.now)) }
         queue.check(desktop)
     }
@@ -211,6 +213,7 @@ final class CommandCalls {
             expiresAt: order.expiresAt)
         let (sent, route) = write(request.payload, order.desktop)
         if sent.isWritten, let route {
+            heartbeats.sent(to: order.desktop)
             return sender.wrote(order.id, over: route, waitsForSession: sent == .waiting)
         }
         let name = book.peers.peer(order.desktop)?.name ?? order.desktop.text

@@ -6,10 +6,12 @@ import Wire
 /// The receiver of a command's outcome.
 enum CommandOwner: Sendable {
     case host(HostCommand)
-    /// The offline queue sends it.
-    case queue
+    /// The offline queue sends it, for its command of this id.
+    case queue(RequestID)
     case sync(InboxSync.Question)
     case change(PendingChange)
+    /// It only makes the device known at its desktop.
+    case presence
 }
 
 typealias CommandOrder = CommandSender<CommandOwner>.Order

@@ -72,7 +72,9 @@ struct CommandSender<Owner: Sendable>: Sendable {
             // As one that was on its way when the connection broke.
             return add(order, reach, now) ?? []
         }
-        if order.canQueue(for: reach), reach.isQueueBusy || !isStarted || !reach.isReachable {
+        // The queue names what a command about everything concerns at a desktop that knows no bound.
+        let needsBound = reach.isSilent && !reach.isSecure && order.command.isOfAll
+        if order.canQueue(for: reach), reach.isQueueBusy || !isStarted || !reach.isReachable || needsBound {
             return [.queue(order, unanswered: nil)]
         }
         return send(order, reach: reach, now: now)

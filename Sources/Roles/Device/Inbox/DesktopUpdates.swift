@@ -41,7 +41,9 @@ final class DesktopUpdates {
         let settings = method.row.result.settings(in: result)
         let isDone = result["success"] != false
         if isDone { book.peers[desktop]?.sync.succeeded(method.row.risk) }
-        let change = isDone ? method.row.effect : nil
+        // The next refresh shows what a command about everything has changed that came from the queue.
+        let isBounded = params["throughIds"] != nil || params["throughAt"] != nil || params["ids"] != nil
+        let change = isDone && !isBounded ? method.row.effect : nil
         guard settings != nil || change != nil else { return then() }
         if change != nil { inbox.overtake(desktop) }
         let revision = result["revision"]?.integer

@@ -201,6 +201,14 @@ final class DeviceInbox {
 
     // MARK: Changes
 
+    /// A change that the inbox shows.
+    private struct Begun: Sendable {
+        let number: Int64
+        let newest: Int64
+        let unread: Int64
+        let bound: CommandBound?
+    }
+
     func change(
         _ request: Device.InboxRequest, desktop name: String?, timeout: UInt64,
         _ then: @escaping Then
@@ -216,19 +224,23 @@ final class DeviceInbox {
             }
         }
         let isPaired = book.peers.contains(peer)
+        let isSecure = book.peers.peer(peer)?.isSecure == true
         if book.peers[peer]?.lacksSkill == true {
             book.peers[peer]?.sync.note(.noSkill)
             return then(.failure(.noSkill))
         }
         let (kind, id) = (request.kind, request.id)
         let moment = EpochMilliseconds.now
-        context.store { (connection) throws(StoreError) -> (number: Int64, newest: Int64, unread: Int64)? in
+        context.store { (connection) throws(StoreError) -> Begun? in
             let inbox = Inbox(connection)
             if !isPaired, try inbox.newestRow(of: peer) == 0 { return nil }
             guard let number = try inbox.changes.begin(kind, id, of: peer, at: moment) else { return nil }
             // There is no desktop to ask any more.
             if !isPaired { try inbox.changes.end(number, .done) }
-            return (number, try inbox.newestRow(), try inbox.counts.unread())
+            // Deployed desktops know no bound: the queue names what the user saw.
+            let bound = kind.isOfAll && isSecure ? try InboxSeen(connection, of: peer).bound() : nil
+            return Begun(
+                number: number, newest: try inbox.newestRow(), unread: try inbox.counts.unread(), bound: bound)
         } then: { [weak self] result in
             switch result {
             case .failure(let error): then(.failure(HostError(error)))
@@ -242,12 +254,10 @@ final class DeviceInbox {
                 }
                 let change = PendingChange(
                     desktop: peer, kind: kind, number: begun.number, newest: begun.newest, then: then)
-                // A deployed desktop knows no ids: everything, a second time, would be more than the user saw.
-                let keeps = desktop.isSecure || id != nil
                 emit(
                     .perform(
-                        request.command, on: desktop, timeout: timeout,
-                        queueing: keeps ? .whenUnanswered : .whenOffline, for: .change(change)))
+                        request.command.bounded(by: begun.bound), on: desktop, timeout: timeout,
+                        queueing: .whenUnanswered, for: .change(change)))
             }
         }
     }
@@ -330,6 +340,9 @@ final class DeviceInbox {
                 }
             } else if case .done(let answer) = end.outcome {
                 updates.learn(method, command.params, answer, from: command.desktop)
+                if method.row.effect?.isOfAll == true {
+                    sync(command.desktop) { $0.refreshUnasked(now: $1.loop) }
+                }
             }
         }
     }

@@ -1,5 +1,6 @@
 import Notifications
 import Hosting
+import JSON
 import Inbox
 import Wire
 
@@ -31,7 +32,18 @@ struct PendingChange: Sendable {
         case .refused(let refusal): return End(ending: .refused, error: refusal.error)
         case .notSent(let error), .absent(let error): return End(ending: .refused, error: error)
         case .unanswered(let id, let error), .ended(let id, let error):
-            return End(ending: .lost(isKept: isQueued), error: error, queuedAs: isQueued ? id : nil)
+            return End(
+                ending: .lost(isKept: isQueued), error: isQueued ? .queued(id, after: error) : error,
+                queuedAs: isQueued ? id : nil)
         }
+    }
+}
+
+extension HostError {
+    /// There was no answer, and the command is sent again.
+    fileprivate static func queued(_ id: RequestID, after error: HostError) -> HostError {
+        HostError(
+            error.code, "no answer yet; the command waits in the queue and is sent again",
+            detail: ["queued": true, "id": .string(id.text)])
     }
 }

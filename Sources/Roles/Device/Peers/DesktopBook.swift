@@ -148,10 +148,20 @@ final class DesktopBook {
     /// A desktop that was paired by six typed digits has no name until a frame of its own says it (WirePairing, "Typed
     /// codes").
     private func takeName(from incoming: Incoming) {
-        let peer = incoming.from
-        guard peers.peer(peer)?.name.isEmpty == true, let info = PairingDeviceInfo(namedIn: incoming.payload) else {
-            return
-        }
+        guard let info = PairingDeviceInfo(namedIn: incoming.payload) else { return }
+        name(incoming.from, info)
+    }
+
+    /// A relay says who the peer is. It is believed only where there is no name, and a sealed desktop has one.
+    func introduced(_ peer: PeerID, _ info: JSONObject) {
+        guard isNameless(peer), let info = PairingDeviceInfo(namedIn: ["deviceInfo": .object(info)]) else { return }
+        name(peer, info)
+    }
+
+    func isNameless(_ peer: PeerID) -> Bool { peers.peer(peer).map { $0.name.isEmpty && !$0.isSecure } ?? false }
+
+    private func name(_ peer: PeerID, _ info: PairingDeviceInfo) {
+        guard peers.peer(peer)?.name.isEmpty == true, !info.name.isEmpty else { return }
         context.store { (connection) throws(StoreError) in
             try PairedDesktops(connection).name(peer, info)
             return try PairedDesktops(connection).find(peer)
@@ -176,8 +186,11 @@ final class DesktopBook {
     }
 
     /// The list follows the store, except for a desktop that was unpaired in the meantime.
-    private func update(_ desktop: PairedDesktop) {
-        guard peers.contains(desktop.id) else { return }
+    private func update(_ stored: PairedDesktop) {
+        guard let known = peers.peer(stored.id) else { return }
+        var desktop = stored
+        // What was read before the confirmation was stored must not undo it.
+        if known.isConfirmed { desktop.isConfirmed = true }
         add(desktop)
     }
 

@@ -31,6 +31,8 @@ struct DesktopReach: Sendable {
     var hasRoute = true
     /// Every relay that is up has reported it offline.
     var isAbsent = false
+    /// Its relay never says that it is offline, and may deliver a command minutes later.
+    var isSilent = false
     var lacksSkill = false
     /// Commands wait for it in the offline queue.
     var isQueueBusy = false
@@ -48,6 +50,7 @@ extension DesktopReach {
         self.init(
             desktop: peer, name: desktop.name, isSecure: desktop.isSecure,
             hasRoute: routes.bestRoute(of: peer) != nil, isAbsent: routes.isAbsent(peer),
+            isSilent: routes.isSilent(peer),
             lacksSkill: session.lacksSkill, isQueueBusy: isQueueBusy, lastFrameAt: session.lastFrameAt)
     }
 }

@@ -58,6 +58,8 @@ final class CommandQueue {
     /// - Parameter unanswered: it was sent, and this is why there is no answer: that is its outcome, kept or not.
     func keep(_ order: CommandOrder, unanswered: HostError? = nil) {
         let now = EpochMilliseconds.now
+        var newest = Int64.max
+        if case .change(let change) = order.owner { newest = change.newest }
         var params = order.command.params
         // A change of settings carries the revision that its user saw (WireMessages, "State changes").
         if order.command.method == NotificationMethod.updateSettings.name, params["revision"] == nil {
@@ -66,7 +68,7 @@ final class CommandQueue {
         let queued = QueuedCommand(
             id: order.id, desktop: order.desktop, method: order.command.method, params: params, createdAt: now,
             expiresAt: now &+ min(order.command.queueTime ?? OfflineQueue.lifetime, OfflineQueue.lifetime))
-        save(.add(queued), for: order.desktop) { [emit, context] result in
+        save(.add(queued), for: order.desktop, newest: newest) { [emit, context] result in
             let failure = result.error.map { HostError($0) }
             if let unanswered {
                 if let failure {
@@ -156,12 +158,18 @@ final class CommandQueue {
     }
 
     /// One event of the queue, durable before `then`; then what it has ended is told, and the desktop's next one sent.
+    ///
+    /// - Parameter newest: the newest row of the inbox when the user gave a command that is being added.
     private func save(
-        _ event: OfflineQueue.Event, for desktop: PeerID?,
+        _ event: OfflineQueue.Event, for desktop: PeerID?, newest: Int64 = .max,
         then: @escaping @Sendable @EventLoop (Result<OfflineQueue.Change, StoreError>) -> Void
     ) {
+        let isSecure = desktop.flatMap { book.peers.peer($0)?.isSecure } ?? false
         context.store { (connection) throws(StoreError) in
-            try QueueTable(connection).apply(event)
+            guard case .add(let command) = event else { return try QueueTable(connection).apply(event) }
+            let bounded = try QueueBounds(connection: connection).bounded(
+                command, isSecure: isSecure, through: newest)
+            return try QueueTable(connection).apply(.add(bounded))
         } then: { [self] result in
             switch result {
             case .success(let (queue, change)): act(drainer.saved(queue, change))
@@ -191,7 +199,7 @@ extension CommandOrder {
     /// Of a queued command.
     init(_ queued: QueuedCommand, now: UInt64) {
         self.init(
-            id: queued.id, command: Device.Command(queued), desktop: queued.desktop, owner: .queue,
+            id: queued.wireID, command: Device.Command(queued), desktop: queued.desktop, owner: .queue(queued.id),
             deadline: now &+ QueueDrainer.answerTimeout, expiresAt: queued.expiresAt, queueing: .never)
     }
 }

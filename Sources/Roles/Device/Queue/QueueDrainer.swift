@@ -70,6 +70,10 @@ struct QueueDrainer: Sendable {
         }
         guard let next = queue.next(for: desktop) else { return [] }
         if reach.lacksSkill { return [.save(.failAll(desktop, .noSkill, sending: nil), for: desktop)] }
+        if let result = next.emptyResult {
+            lane.state = .ending(next.id)
+            return [.save(.answered(next.id, result), for: desktop)]
+        }
         lane.state = .beginning(next.id)
         return [.save(.begin(next.id, now: now.expiry), for: desktop)]
     }
@@ -101,7 +105,10 @@ struct QueueDrainer: Sendable {
         case .unanswered(_, let error):
             // A connection that ended is no try, but for a desktop that may have carried it out each time.
             let counts = error.code == .timeout ? reach.hasRoute : !reach.isSecure
-            event = .unanswered(id, QueueFailure(error), counts: counts)
+            // A relay that never reports the desktop offline says nothing while it is.
+            let isAway = reach.isSilent && (reach.lastFrameAt ?? 0) &+ Self.answerTimeout <= now.loop
+            if isAway { lane.pausedUntil = now.loop &+ Self.probeInterval }
+            event = .unanswered(id, QueueFailure(error), counts: counts && !isAway)
         // What comes from the queue is not queued again.
         case .queued: event = .unanswered(id, QueueFailure("offline", "the desktop is offline"), counts: false)
         }

@@ -20,6 +20,8 @@ package enum RouteEvent: Sendable, Equatable {
     /// A relay reports that the peer has connected, so anything sent to its previous connection is lost. Comes after
     /// ``reachable(_:over:)``.
     case peerOnline(PeerID, over: RouteID)
+    /// A relay says what the peer told it of itself: its `deviceInfo`.
+    case peerInfo(PeerID, JSONObject)
     /// Whether the relay of the peer's best route reports absent peers, if it is not as it was. It comes before
     /// ``reachable(_:over:)``.
     case absenceReporting(PeerID, AbsenceReporting, over: RouteID)

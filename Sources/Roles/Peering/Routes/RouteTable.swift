@@ -276,6 +276,11 @@ extension RouteTable {
     /// Whether every route that is up has reported the peer offline; `false` when none is up.
     package func isAbsent(_ peer: PeerID) -> Bool { reach(of: peer) == .lost(.absent) }
 
+    /// Whether what is sent to the peer takes a relay that never calls it back.
+    package func isSilent(_ peer: PeerID) -> Bool {
+        bestRoute(of: peer).flatMap { routes[$0]?.relay?.absenceReporting } == .silent
+    }
+
     /// Who names senders on this route. Without a relay nobody can send in another's name.
     package func naming(of id: RouteID) -> SenderNaming {
         guard let route = routes[id] else { return .unknown }

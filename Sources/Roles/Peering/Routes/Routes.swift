@@ -102,6 +102,8 @@ package final class Routes {
     package func bestRoute(of peer: PeerID) -> RouteID? { table.bestRoute(of: peer) }
     package func isReachable(_ peer: PeerID) -> Bool { table.isReachable(peer) }
     package func isAbsent(_ peer: PeerID) -> Bool { table.isAbsent(peer) }
+
+    package func isSilent(_ peer: PeerID) -> Bool { table.isSilent(peer) }
     package func isOnline(_ id: RouteID) -> Bool { table.isOnline(id) }
     /// Whether it leads to a relay, rather than to a peer.
     package func isRelay(_ id: RouteID) -> Bool { table.isRelay(id) }
@@ -166,7 +168,10 @@ package final class Routes {
                 from: from, payload: .object(frame.members), timestamp: nil, delivery: delivery)
             tell(.message(message, over: id))
         case .peerOffline(let peer): perform(table.peerOffline(peer, over: id))
-        case .peerStatus(let peer, let isOnline): perform(table.peerStatus(peer, isOnline: isOnline, over: id))
+        case .peerStatus(let peer, let isOnline, let info):
+            perform(table.peerStatus(peer, isOnline: isOnline, over: id))
+            if let info { tell(.peerInfo(peer, info)) }
+        case .peers(let peers): for (peer, info) in peers { tell(.peerInfo(peer, info)) }
         case .refused(let text): tell(.refused(text, over: id))
         case .malformed(let error): tell(.malformed(error, over: id))
         }

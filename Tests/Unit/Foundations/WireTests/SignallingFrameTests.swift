@@ -37,11 +37,21 @@ import Testing
         #expect(
             try decode(#"{"type":"peer-status","peerId":"pc","status":"offline"}"#)
                 == .peerStatus(.init(peerID: "pc", isOnline: false)))
+        #expect(
+            try decode(
+                #"{"type":"peer-status","peerId":"pc","status":"online","deviceInfo":{"name":"Office PC"},"timestamp":1}"#
+            )
+                == .peerStatus(.init(peerID: "pc", isOnline: true, deviceInfo: ["name": "Office PC"])))
+        #expect(
+            try decode(
+                #"{"type":"peers-list","peers":[{"peerId":"pc","deviceInfo":{"name":"Office PC"}},{"peerId":7},1],"count":3}"#
+            )
+                == .peersList(["pc": ["name": "Office PC"]]))
         #expect(try decode(#"{"type":"ping"}"#) == .ping)
         #expect(try decode(#"{"type":"pong","timestamp":1.5e3}"#) == .pong(timestamp: 1_500))
         #expect(try decode(#"{"type":"error","error":"no such peer","timestamp":1}"#) == .error("no such peer"))
         #expect(try decode(#"{"type":"server-shutdown","message":"bye"}"#) == .serverShutdown)
-        for type in ["offer-pending", "peer-status-response", "peers-list", "tomorrow"] {
+        for type in ["offer-pending", "peer-status-response", "tomorrow"] {
             #expect(try decode(#"{"type":"\#(type)","peerId":7}"#) == .other(type: type))
         }
     }
@@ -217,7 +227,8 @@ import Testing
             .offlineMessage(.init(original: .routed(.init(kind: .offer, from: "b", members: ["sdp": "s"])))),
             .peerStatus(.init(peerID: "x", isOnline: true)), .peerStatus(.init(peerID: "x", isOnline: false)),
             .routed(.init(kind: .pairingConfirmation, to: "t", from: "f", members: ["k": nil, "n": 1])),
-            .ping, .pong(timestamp: nil), .pong(timestamp: 3), .error("e"), .serverShutdown, .other(type: "peers-list"),
+            .ping, .pong(timestamp: nil), .pong(timestamp: 3), .error("e"), .serverShutdown, .other(type: "get-peers"),
+            .peersList(["x": ["name": "X"], "y": [:]]),
         ]
         for frame in frames { #expect(try decode(frame.json.serialized()) == frame) }
     }

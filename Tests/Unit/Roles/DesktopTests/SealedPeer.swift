@@ -56,7 +56,7 @@ final class SealedPeer {
                     _ = try? say("bellwire:ack", ["pushSeq": .integer(seq)], to: message.from.text)
                 }
             }
-        case .routed, .peerOffline, .peerStatus, .absenceReporting, .senderNaming, .refused, .malformed: break
+        case .routed, .peerOffline, .peerStatus, .peers, .absenceReporting, .senderNaming, .refused, .malformed: break
         }
     }
 

@@ -32,6 +32,8 @@ struct QueueDrainerTests {
             act([.save(.add(command), for: "desk")])
         }
 
+        mutating func pass(_ time: UInt64) { now = Moment(loop: now.loop + time, wall: now.wall + Int64(time)) }
+
         mutating func tick() { act(drainer.tick(now: now)) }
 
         mutating func check(isProbe: Bool = false) { act(drainer.check(&lane, reach, isProbe: isProbe, now: now)) }
@@ -100,6 +102,55 @@ struct QueueDrainerTests {
         bench.tick()
         bench.settle()
         #expect(bench.ended.map(\.outcome) == [.failed(.expired)])
+    }
+
+    @Test("over a relay that never reports the desktop offline, silence is no try unless the desktop was heard")
+    func silentRelay() {
+        var bench = Bench()
+        bench.reach.isSilent = true
+        bench.add("a")
+        bench.settle()
+        for round in 1...5 {
+            #expect(bench.sent.count == round)
+            bench.pass(QueueDrainer.answerTimeout)
+            bench.end("a", .unanswered("a", HostError(.timeout, "")))
+            bench.settle()
+            #expect(bench.table["a"]?.isPending == true && bench.table["a"]?.tries == 0 && bench.ended.isEmpty)
+            bench.check(isProbe: true)
+            #expect(bench.sent.count == round, "not at once")
+            bench.pass(QueueDrainer.probeInterval)
+            bench.check()
+            bench.settle()
+        }
+        // It is there, and doesn't answer this one.
+        for _ in 1...OfflineQueue.tries {
+            bench.pass(QueueDrainer.answerTimeout)
+            bench.reach.lastFrameAt = bench.now.loop - 1_000
+            bench.end("a", .unanswered("a", HostError(.timeout, "")))
+            bench.settle()
+        }
+        #expect(bench.ended.map(\.command.id) == ["a"])
+    }
+
+    @Test("a clear for a deployed desktop goes out as one delete after another, each recorded")
+    func clearOneByOne() {
+        var bench = Bench()
+        bench.reach.isSecure = false
+        let command = QueuedCommand(
+            id: "c", desktop: "desk", method: "notification.clearAll", params: ["ids": ["x", "y"]],
+            createdAt: bench.now.wall, expiresAt: bench.now.wall + OfflineQueue.lifetime)
+        bench.act([.save(.add(command), for: "desk")])
+        bench.settle()
+        #expect(bench.table["c"]?.wire.params == ["notificationId": "x", "id": "x"])
+        #expect(bench.table["c"]?.wireID == "c-2")
+        bench.end("c", .answered(["success": true, "deletedCount": 1]))
+        bench.settle()
+        #expect(bench.ended.isEmpty && bench.sent == ["c", "c"] && bench.table["c"]?.wireID == "c-1")
+        #expect(bench.table["c"]?.wire.params == ["notificationId": "y", "id": "y"])
+        bench.end("c", .answered(["success": true, "deletedCount": 0]))
+        bench.settle()
+        #expect(bench.ended.map(\.outcome) == [.done(["success": true, "clearedCount": 1])])
+        #expect(bench.table.commands.isEmpty)
     }
 
     @Test("commands go one after the other, each recorded before it is sent and before the next one goes")

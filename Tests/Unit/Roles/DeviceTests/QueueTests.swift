@@ -61,6 +61,40 @@ struct QueueTests {
         await bench.end()
     }
 
+    @Test(
+        "what waits for the desktop hits only what its user saw; later pushes are shown, and stay",
+        arguments: [NotificationMethod.markAllAsRead, .clearAll])
+    func laterPushes(method: NotificationMethod) async throws {
+        for throughInbox in [true, false] {
+            let bench = try await SealedBench()
+            for title in ["1", "2"] {
+                try await bench.notify(title)
+                _ = try await bench.host.push(from: bench.device)
+            }
+            bench.device.perform(.stop)
+            _ = try await bench.host.event(.connectionChanged) { $0["online"] == false }
+            if throughInbox {
+                let request: Device.InboxRequest = method == .clearAll ? try .clear() : try .markAllRead()
+                #expect(try await bench.device.change(request).get()["queued"] == true)
+            } else {
+                #expect(try await bench.invoke(method.name).get()["queued"] == true)
+            }
+            for title in ["3", "4", "5"] { try await bench.notify(title) }
+            bench.device.perform(.start)
+            let ended = try await bench.host.event(.queueEnded)
+            #expect(ended["outcome"] == "done")
+            let count = ended["result"]?[method == .clearAll ? "clearedCount" : "markedCount"]
+            #expect(count == 2)
+            for title in ["3", "4", "5"] {
+                #expect(try await bench.host.push(from: bench.device)["title"] == .string(title))
+            }
+            let history = try await bench.history()
+            #expect(history["unreadCount"] == 3 && history["total"] == (method == .clearAll ? 3 : 5))
+            try await bench.device.until { $0.unread == 3 && $0.ids.count == (method == .clearAll ? 3 : 5) }
+            await bench.end()
+        }
+    }
+
     @Test("a command that comes back because the desktop is away keeps its id, and is carried out once")
     func peerOffline() async throws {
         let bench = try await SealedBench()
@@ -295,6 +329,111 @@ struct QueueTests {
         await bench.relay.stop()
     }
 
+    /// A deployed desktop that has pushed "a" and "b", and is gone.
+    private func leftDesktop() async throws -> (Bench, did: String) {
+        let bench = try await Bench()
+        let (desktop, did) = try await bench.pairedDesktop()
+        try await desktop.answerSync(of: did, rows: [])
+        for id in ["a", "b"] {
+            await desktop.message(did, event(id))
+            _ = try await bench.host.push(from: bench.device)
+        }
+        await desktop.close()
+        _ = try await bench.host.event(.connectionChanged) { $0["online"] == false }
+        return (bench, did)
+    }
+
+    @Test("a deployed desktop knows no bound: a queued mark of all names what the user saw")
+    func deployedMarkAll() async throws {
+        let (bench, did) = try await leftDesktop()
+        #expect(try await bench.invoke("notification.markAllAsRead").get()["queued"] == true)
+        let back = try await RawPeer.register("desktop-1", at: bench.url)
+        let request = try await back.request("notification.markAsRead")
+        #expect(request["params"] == ["ids": ["b", "a"]])
+        await back.answer(request, of: did, ["result": ["success": true, "markedCount": 2]])
+        #expect(try await bench.host.event(.queueEnded)["result"]?["markedCount"] == 2)
+        await bench.device.close()
+        await bench.relay.stop()
+    }
+
+    @Test("a queued clear becomes one delete after another there; a row that is gone is no failure")
+    func deployedClear() async throws {
+        let (bench, did) = try await leftDesktop()
+        let queued = try await bench.device.change(.clear()).get()
+        #expect(queued["queued"] == true)
+        let back = try await RawPeer.register("desktop-1", at: bench.url)
+        let first = try await back.request("notification.delete")
+        #expect(first["params"] == ["notificationId": "b", "id": "b"])
+        await back.message(did, event("later"))
+        await back.answer(first, of: did, ["error": "NOT_FOUND"])
+        let second = try await back.request("notification.delete")
+        #expect(second["params"] == ["notificationId": "a", "id": "a"])
+        #expect(second["id"] != first["id"], "a late answer to the first is none to the second")
+        await back.answer(second, of: did, ["result": ["success": true]])
+        let ended = try await bench.host.event(.queueEnded)
+        #expect(ended["id"] == queued["id"] && ended["outcome"] == "done" && ended["result"]?["clearedCount"] == 1)
+        try await bench.device.until { $0.ids == ["later"] }
+        #expect(try await bench.device.value(.queue).array?.isEmpty == true)
+        await bench.device.close()
+        await bench.relay.stop()
+    }
+
+    @Test("where the user has seen nothing, nothing is sent: without an id such a desktop marks everything")
+    func deployedNothing() async throws {
+        let bench = try await Bench()
+        let (desktop, did) = try await bench.pairedDesktop()
+        await desktop.close()
+        #expect(try await bench.invoke("notification.markAllAsRead").get()["queued"] == true)
+        let back = try await RawPeer.register("desktop-1", at: bench.url)
+        #expect(try await bench.host.event(.queueEnded)["result"] == ["success": true, "markedCount": 0])
+        let sent = await back.waitingFrames.compactMap { $0["payload"]?["payload"]?["method"]?.string }
+        #expect(!sent.contains { $0.hasPrefix("notification.mark") })
+        _ = did
+        await bench.device.close()
+        await bench.relay.stop()
+    }
+
+    @Test("over a relay that may deliver it minutes later, a deployed desktop gets the ids at once, from the queue")
+    func deployedSilentRelay() async throws {
+        let relay = try await NodeRelay(.publicRelay)
+        let url = await relay.url
+        let host = RecordingHost()
+        let device = try AttackedHome.openDevice(url, [:], host)
+        let desktop = try await RawPeer.register("desktop-1", at: url)
+        let code: JSONValue = [
+            "type": "desktop-pairing", "code": "004217", "pcPeerId": "desktop-1",
+            "deviceInfo": ["name": "Office PC", "platform": "win32"],
+            "timestamp": .integer(Int64(Date().timeIntervalSince1970 * 1_000)),
+            "signalingUrl": .string(url),
+        ]
+        async let paired = device.value(.scan(code.serialized(), 20_000))
+        let ack = try await desktop.payload("pair-ack")
+        let did = try #require(ack["mobileDid"]?.string)
+        func say(_ payload: JSONValue) async {
+            await desktop.send(["type": "message", "to": .string(did), "from": "desktop-1", "payload": payload])
+        }
+        await say(["type": "hello"])
+        _ = try await paired
+        await say(event("a"))
+        _ = try await host.push(from: device)
+        try await until("the relay is known to be silent") {
+            await device.core.routes.isSilent("desktop-1")
+        }
+        let change = try await device.change(.markAllRead(), timeout: 200).get()
+        #expect(change["queued"] == true)
+        let request = try await desktop.request("notification.markAsRead")
+        #expect(request["params"] == ["ids": ["a"]])
+        #expect(try await device.load().unread == 0)
+        await say(
+            [
+                "type": "chainlesschain:command:response",
+                "payload": ["id": request["id"], "result": ["success": true, "markedCount": 1]],
+            ])
+        #expect(try await host.event(.queueEnded)["outcome"] == "done")
+        await device.close()
+        await relay.close()
+    }
+
     // MARK: Inside the device
 
     @Test("outcomes tell answered, queued, refused and unanswered apart, and the end of what was kept is told")
@@ -330,7 +469,7 @@ struct QueueTests {
         let bench = try await Bench()
         let (desktop, did) = try await bench.pairedDesktop()
         let core = bench.device.core
-        let mark = try Device.Command(.markAllAsRead, [:])
+        let mark = try Device.Command(.markAsRead, ["notificationId": "n"])
         guard case .unanswered(let id, let error) = await core.performed(mark, timeout: 200, queueing: .whenUnanswered)
         else {
             Issue.record("not unanswered")

@@ -99,14 +99,14 @@ struct TwoRelaysTests {
         // Both.
         try await bench.say(false, at: bench.away)
         #expect(try await bench.isOnline == false)
-        let clear = try Device.Command(.clearAll, [:])
+        let clear = try Device.Command(.delete, ["notificationId": "n"])
         let queued = try await bench.device.value(.ask(.invoke(clear), of: nil, 10_000))
         #expect(queued["queued"] == true)
         // The other one has it back: what waits goes there.
         try await bench.say(true, at: bench.away)
         #expect(try await bench.isOnline == true)
         try await bench.answer(
-            "notification.clearAll", at: bench.atAway, ["result": ["success": true, "clearedCount": 0]])
+            "notification.delete", at: bench.atAway, ["result": ["success": true, "deletedCount": 0]])
         #expect(try await bench.host.event(.queueEnded)["outcome"] == "done")
         _ = try await bench.ask(at: bench.atAway)
         // And home, which is preferred; then it is away's word that does not count.

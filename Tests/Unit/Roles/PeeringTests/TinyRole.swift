@@ -74,8 +74,8 @@ final class TinyRole<Known: PairedPeer>: PairingRole {
         case .message(let message, let route): received(message, over: route)
         case .peerOffline(let peer, let route): pairing.peerOffline(peer, over: route)
         case .refused(let text, let route): pairing.relayRefused(text, over: route)
-        case .reachable, .lost, .connectionChanged, .peerOnline, .absenceReporting, .senderNaming, .malformed,
-            .invalid:
+        case .reachable, .lost, .connectionChanged, .peerOnline, .peerInfo, .absenceReporting, .senderNaming,
+            .malformed, .invalid:
             break
         }
         events.put(event)
