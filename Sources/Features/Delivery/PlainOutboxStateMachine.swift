@@ -11,8 +11,9 @@ package import Wire
 ///   `peer-offline` for 2 s. A returned push waits until the phone is heard of, or until it expires; a new push checks
 ///   once more whether the phone is there. A relay never says which frame it returns, but returns them in order: so many
 ///   returns are the newest so many frames, and the others are delivered.
-/// - If the relay is silent about absent peers, a push is only sent while the phone was heard lately, and counts as
-///   delivered if the phone was heard just before it was sent, or after.
+/// - If the relay is silent about absent peers, a push counts as delivered if the phone was heard just before it was sent,
+///   or soon after. Any other one is sent at once as well, stays in the outbox, and is sent again when the phone is heard:
+///   phones drop what they have by its id. At most ``outstandingLimit`` of these are on their way.
 /// - Until it is known which, nothing is sent.
 package struct PlainOutboxStateMachine: Sendable {
     package enum Action: Sendable, Equatable {
@@ -30,16 +31,20 @@ package struct PlainOutboxStateMachine: Sendable {
         case assumed
         /// It was called absent, and something new is there for it: one push finds out.
         case doubted
-        /// The relay has called it absent, or is silent and the phone was not heard lately. Nothing is sent until it is
-        /// heard of, or, unless the relay is silent, something new is put in.
+        /// The relay has called it absent: nothing is sent until it is heard of, or something new is put in. Or the relay
+        /// is silent and the phone was not heard lately.
         case absent
     }
 
     private struct Written: Sendable, Equatable {
         let seq: Int64
-        let verdictAt: UInt64
-        /// Whether it counts as delivered at that time. If not, the phone was not heard since, and it is sent again.
+        /// `never`: the phone was not heard in time, and it is sent again when the phone is heard.
+        var verdictAt: UInt64
+        /// Whether it counts as delivered at that time.
         let isDelivered: Bool
+
+        static let never = UInt64.max
+        var isUnknown: Bool { verdictAt == Self.never }
     }
 
     private struct Hearing: Sendable, Equatable {
@@ -56,6 +61,9 @@ package struct PlainOutboxStateMachine: Sendable {
     package static let freshTime: UInt64 = 5_000
     /// So many may wait for their verdict.
     package static let window = 1_024
+    /// Over a silent relay so many may be on their way to a phone of which nobody knows whether it is there: the public
+    /// relay stores 50 (WireDeployedRelays, "Compared").
+    package static let outstandingLimit = 40
 
     package private(set) var last: Int64
     /// Everything through this one is there, or gone.
@@ -86,7 +94,7 @@ package struct PlainOutboxStateMachine: Sendable {
 
     /// When ``deadlineReached(now:)`` is to be called.
     package var deadline: UInt64? {
-        let verdict = returned > 0 ? written.last : written.first
+        let verdict = returned > 0 ? written.last : written.first { !$0.isUnknown }
         return [verdict?.verdictAt, retryAt].compactMap(\.self).min()
     }
 
@@ -165,6 +173,7 @@ package struct PlainOutboxStateMachine: Sendable {
         // What comes right after a registration may have been stored.
         if let route, self.route != route || reporting != .unknown { lastHeard = Hearing(route: route, at: now) }
         if isSilent, isFresh(now) { confirm(now) }
+        if isSilent { presence = isHeardLately(now) ? .assumed : presence }
         guard presence != .assumed else { return isSilent ? pump(now) : [] }
         presence = .assumed
         return pump(now)
@@ -216,11 +225,13 @@ package struct PlainOutboxStateMachine: Sendable {
     package mutating func deadlineReached(now: UInt64) -> [Action] {
         if let retryAt, retryAt <= now { self.retryAt = nil }
         if returned > 0 { return concludeReturns(now) }
-        guard let first = written.first, first.verdictAt <= now else { return pump(now) }
+        guard let first = written.first, first.verdictAt <= now else {
+            giveUp(now)
+            return pump(now)
+        }
         guard first.isDelivered else {
-            presence = .absent
-            rest()
-            return []
+            giveUp(now)
+            return pump(now)
         }
         let settled = written.prefix { $0.isDelivered && $0.verdictAt <= now }
         written.removeFirst(settled.count)
@@ -246,7 +257,9 @@ package struct PlainOutboxStateMachine: Sendable {
     private func room(_ now: UInt64) -> Int {
         switch reporting {
         case .unknown: return 0
-        case .silent: return isHeardLately(now) ? max(0, Self.window - written.count) : 0
+        case .silent:
+            let unsure = written.count { !$0.isDelivered }
+            return max(0, isFresh(now) ? Self.window - written.count : Self.outstandingLimit - unsure)
         case .reports: break
         }
         return switch presence {
@@ -278,8 +291,22 @@ package struct PlainOutboxStateMachine: Sendable {
         }
     }
 
-    /// What was written is delivered unless it is called back.
+    /// The phone was not heard in time: it may have been there or not.
+    private mutating func giveUp(_ now: UInt64) {
+        for (index, entry) in written.enumerated() where !entry.isDelivered && entry.verdictAt <= now {
+            written[index].verdictAt = Written.never
+            presence = .absent
+        }
+    }
+
+    /// What was written is delivered unless it is called back. What nobody knows of waits again, with all behind it.
     private mutating func confirm(_ now: UInt64) {
+        if let unknown = written.firstIndex(where: { $0.isUnknown }) {
+            sent = max(dropped, written[unknown].seq - 1)
+            written.removeSubrange(unknown...)
+            returned = 0
+            forgetPages()
+        }
         for (index, entry) in written.enumerated() where !entry.isDelivered {
             written[index] = Written(seq: entry.seq, verdictAt: now &+ Self.verdictTime, isDelivered: true)
         }
@@ -293,7 +320,9 @@ package struct PlainOutboxStateMachine: Sendable {
 
     private mutating func send(_ entries: [Outbox.Entry], now: UInt64) -> [Action] {
         let isDelivered = !isSilent || isFresh(now)
-        let verdictAt = isDelivered ? now &+ Self.verdictTime : (lastHeard?.at ?? now) &+ Self.presenceTime
+        let verdictAt =
+            isDelivered
+            ? now &+ Self.verdictTime : isHeardLately(now) ? (lastHeard?.at ?? now) &+ Self.presenceTime : Written.never
         for entry in entries {
             written.append(Written(seq: entry.seq, verdictAt: verdictAt, isDelivered: isDelivered))
         }

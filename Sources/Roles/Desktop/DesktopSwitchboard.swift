@@ -40,7 +40,7 @@ final class DesktopSwitchboard {
         isUp: { [routes] in routes.isOnline($0) },
         delivered: { [weak self] ticket, peers in self?.commands.delivered(ticket, to: peers) })
     private(set) lazy var pairing = DesktopPairing(
-        context, devices, host, routes, channel, paired: { [weak self] in self?.take($0) },
+        context, devices, host, routes, channel, paired: { [weak self] in self?.take($0, $1) },
         withdraw: { [weak self] in self?.withdraw($0) }, received: { [weak self] in self?.received($0, over: $1) })
     private(set) lazy var services = PushServices(context, devices, channel, host) { [weak self] in
         self?.sender.sendInSession($0.json, to: $1)
@@ -156,7 +156,7 @@ final class DesktopSwitchboard {
             for device in gone { forget(device.did, isTold: device.isSecure) }
             if !gone.isEmpty { host.devices(devices.json) }
         case .stayed(let devices):
-            for device in devices { take(device) }
+            for device in devices { take(device, nil) }
             if !life.isClosed { host.devices(self.devices.json) }
         }
     }
@@ -197,10 +197,11 @@ final class DesktopSwitchboard {
         routes.setPeers(devices.routed)
     }
 
-    private func take(_ device: PairedDevice) {
+    private func take(_ device: PairedDevice, _ sign: DesktopPairing.SignOfLife?) {
         devices.put(device)
         outboxes.paired(device, isOnline: routes.isAnyOnline)
         routes.setPeers(devices.routed)
+        if let sign { outboxes.heard(device.did, over: sign.route, at: sign.at) }
     }
 
     /// The device is not paired any more, and isn't told.
@@ -278,6 +279,11 @@ final class DesktopSwitchboard {
             return
         }
         if case .request(let request) = payload {
+            if let device = devices.phone(behind: frame.from, request), let session = devices.session(device.did) {
+                return commands.received(
+                    request, from: device, session, over: route, naming: .bySender, isOfStranger: true, mark: nil,
+                    roster: devices.roster, at: .now)
+            }
             respond(.error(.notPaired), to: DeviceRequest(request.answerable, ofStranger: frame.from, over: route))
         }
     }

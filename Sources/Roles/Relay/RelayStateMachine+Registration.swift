@@ -88,7 +88,7 @@ extension RelayStateMachine {
 
     /// The deliveries of kept frames up to that one were written to a peer's connection. It must still be the peer's: else they are sent again.
     mutating func written(to id: ConnectionID, peer: Int, through delivery: UInt64) {
-        guard isOpen(id), case .registered(peer: peer) = connections[id.slot].state else { return }
+        guard isOpen(id), holds(id, peer) else { return }
         let before = absent.frameCount
         absent.written(to: peer, through: delivery)
         counters.delivered += UInt64(before - absent.frameCount)
@@ -115,7 +115,7 @@ extension RelayStateMachine {
         _ owner: Registration, from peer: Int, at moment: Moment, _ actions: inout [Action]
     ) -> Vacancy? {
         let vacancy = vacate(peer, heldBy: owner.connection, at: moment)
-        disown(owner.connection, at: moment)
+        disown(owner.connection, at: moment, &actions)
         actions.append(.close(owner.connection, .replaced))
         counters.replaced += 1
         return vacancy
@@ -170,9 +170,13 @@ extension RelayStateMachine {
         _ actions: inout [Action]
     ) -> Vacancy? {
         var vacancy: Vacancy?
+        var isSecond = false
         switch connections[id.slot].state {
         case .closed: preconditionFailure("an id for a connection that is closed")
         case .unregistered(let address): doorkeeper.left(address)
+        case .registered(let first) where isSecondID(peer, beside: first):
+            isSecond = true
+            if let second = connections[id.slot].second { vacancy = vacate(second, heldBy: id, at: moment) }
         case .registered(let first): vacancy = vacate(first, heldBy: id, at: moment)
         }
         let aliasNetwork = peers.isAlias(peer) ? PeerAddress.network(of: connections[id.slot].address) : nil
@@ -180,7 +184,11 @@ extension RelayStateMachine {
         let registration = Registration(
             connection: id, name: peers.name(of: peer), device: device, registeredAt: moment.epoch,
             provedAt: isProved ? proved.since(peers.name(of: peer)) ?? moment.epoch : nil, aliasNetwork: aliasNetwork)
-        connections[id.slot].state = .registered(peer: peer)
+        if isSecond {
+            connections[id.slot].second = peer
+        } else {
+            connections[id.slot].state = .registered(peer: peer)
+        }
         connections[id.slot].lastTarget = -1
         peers.setPresence(.online(registration), of: peer)
         counters.registeredPeers += 1
@@ -228,12 +236,37 @@ extension RelayStateMachine {
         actions.append(.awaitWritten(id, peer: peer, through: delivery.number))
     }
 
-    /// Takes a connection's id away: it is as one that has not registered, until it is closed.
-    private mutating func disown(_ id: ConnectionID, at moment: Moment) {
+    /// A deployed phone that once tried WebRTC registers `mobile-` and 8 digits beside its DID, on the same connection, and
+    /// its DID never again. It keeps both: frames for either reach it, and what it sends is from its DID.
+    private func isSecondID(_ peer: Int, beside first: Int) -> Bool {
+        peers.name(of: first).withUnsafeBytes { $0.starts(with: "did:") } && Self.isSecondID(peers.name(of: peer))
+    }
+
+    private static func isSecondID(_ name: [UInt8]) -> Bool {
+        let prefix = Array("mobile-".utf8)
+        return name.count == prefix.count + 8 && name.starts(with: prefix)
+            && name.dropFirst(prefix.count).allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }
+    }
+
+    private func holds(_ id: ConnectionID, _ peer: Int) -> Bool {
+        if case .registered(peer: peer) = connections[id.slot].state { return true }
+        return connections[id.slot].second == peer
+    }
+
+    /// Takes a connection's ids away: it is as one that has not registered, until it is closed.
+    private mutating func disown(_ id: ConnectionID, at moment: Moment, _ actions: inout [Action]) {
         withdrawClaim(of: id)
+        let held = [heldFirst(by: id), connections[id.slot].second].compactMap { $0 }
+        connections[id.slot].second = nil
         connections[id.slot].state = .unregistered(address: "")
         doorkeeper.came(from: "")
         unregistered.append((id, moment.monotonic &+ limits.registerWithin))
+        // One of them is taken already.
+        for peer in held { release(peer, heldBy: id, at: moment, &actions) }
+    }
+
+    private func heldFirst(by id: ConnectionID) -> Int? {
+        if case .registered(let peer) = connections[id.slot].state { peer } else { nil }
     }
 
     /// The connection no longer waits for an id.

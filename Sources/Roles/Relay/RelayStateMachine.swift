@@ -1,7 +1,7 @@
 /// Everything that a relay decides: who holds which id, who gets which frame, what is stored for whom.
 ///
 /// It knows no sockets: connections are names, time comes in with each event, and actions come out. A socket owns at
-/// most one id, and an id belongs to at most one socket (Wire, "Who owns an id").
+/// most one id, and a deployed phone a second one, and an id belongs to at most one socket (Wire, "Who owns an id").
 struct RelayStateMachine: ~Copyable {
     /// What to do about one frame.
     enum FrameAction {
@@ -185,6 +185,7 @@ struct RelayStateMachine: ~Copyable {
         var actions: [Action] = []
         withdrawClaim(of: id)
         let state = connections[id.slot].state
+        let second = connections[id.slot].second
         let network = connections[id.slot].network
         networks.left(network, isCounted: isCounted(network, at: moment))
         connections[id.slot] = Connection()
@@ -196,6 +197,7 @@ struct RelayStateMachine: ~Copyable {
         case .unregistered(let address): doorkeeper.left(address)
         case .registered(let peer): release(peer, heldBy: id, at: moment, &actions)
         }
+        if let second { release(second, heldBy: id, at: moment, &actions) }
         return actions
     }
 
@@ -311,6 +313,8 @@ struct Connection {
     var address = ""
     /// The number of that in ``Networks``.
     var network = -1
+    /// The peer of a second id (Wire, "Who owns an id").
+    var second: Int?
     /// The peer whose id this connection waits for.
     var claims: Int?
     /// The nonce that it may answer.

@@ -90,11 +90,13 @@ final class CommandServer {
 
     /// A paired device's request.
     ///
-    /// - Parameter naming: who names senders on its route. Where senders do, an unencrypted device must sign what changes
-    ///   something.
+    /// - Parameters:
+    ///   - naming: who names senders on its route. Where senders do, an unencrypted device must sign what changes something.
+    ///   - isOfStranger: it came under another id, and only says that it is this device's.
     func received(
         _ request: CommandRequest, from device: PairedDevice, _ session: DeviceSession, over route: RouteID,
-        naming: SenderNaming = .byRelay, mark: SealMark?, roster: DeviceRoster, at now: EpochMilliseconds
+        naming: SenderNaming = .byRelay, isOfStranger: Bool = false, mark: SealMark?, roster: DeviceRoster,
+        at now: EpochMilliseconds
     ) {
         let origin = DeviceRequest(
             request.answerable, from: device, session, over: route, isBellwire: request.expiresAt != nil)
@@ -111,7 +113,9 @@ final class CommandServer {
             counters.refused &+= 1
             return output(.refuse(error, origin, mark))
         }
-        if let error = limitRefusal(of: device.did) { return output(.refuse(error, origin, mark)) }
+        if let error = limitRefusal(of: device.did, isOfStranger: isOfStranger) {
+            return output(.refuse(error, origin, mark))
+        }
         guard case .awaited = proof else { return execute(transaction) }
         if !held.hold(transaction, over: route) { refuseForgeable(transaction) }
     }
@@ -149,8 +153,13 @@ final class CommandServer {
     /// Takes a token of the device's rate limit for something other than a command.
     func allows(_ device: PeerID) -> Bool { limitRefusal(of: device) == nil }
 
-    private func limitRefusal(of device: PeerID) -> RemoteError? {
-        let verdict = devices.update(device) { limiter.take(from: &$0.commandTokens, now: EventLoop.now) }
+    /// - Parameter isOfStranger: it takes nothing from what the device may send.
+    private func limitRefusal(of device: PeerID, isOfStranger: Bool = false) -> RemoteError? {
+        let verdict = devices.update(device) { session in
+            isOfStranger
+                ? limiter.take(from: &session.strangerTokens, now: EventLoop.now)
+                : limiter.take(from: &session.commandTokens, now: EventLoop.now)
+        }
         guard let error = verdict?.refusal else { return nil }
         counters.limited &+= 1
         return error

@@ -51,6 +51,16 @@ final class DeviceBook {
 
     subscript(id: PeerID) -> PairedDevice? { book.peer(id) }
 
+    /// The unencrypted device whose request this says it is, under the id that Android phones take once they have tried
+    /// WebRTC (WireDeployedPeers, "Android").
+    func phone(behind id: PeerID, _ request: CommandRequest) -> PairedDevice? {
+        guard id.text.hasPrefix("mobile-"), id.text.utf8.count == 15,
+            let did = (request.auth?["did"] ?? request.auth?["mobileDid"])?.string,
+            let device = self[PeerID(did)], !device.isSecure
+        else { return nil }
+        return device
+    }
+
     func contains(_ id: PeerID) -> Bool { book.contains(id) }
 
     func isSecure(_ id: PeerID) -> Bool { book.peer(id)?.isSecure == true }

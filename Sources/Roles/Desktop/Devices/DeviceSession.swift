@@ -14,6 +14,8 @@ struct DeviceSession: Sendable {
     let revocation = RevocationFlag()
     /// How many commands it may still send now (``CommandServer``).
     var commandTokens = RateLimiter.Bucket()
+    /// The same for what comes under another id and says that it is this device's.
+    var strangerTokens = RateLimiter.Bucket()
     /// The pushes that it doesn't have yet (``OutboxSender``).
     var outbox: DeviceOutbox
     /// The newest of those, in memory (``OutboxSender``).

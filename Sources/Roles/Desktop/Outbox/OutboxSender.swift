@@ -132,8 +132,8 @@ final class OutboxSender {
     // MARK: Devices
 
     /// A frame came from the device over that route, or a relay reports it online.
-    func heard(_ device: PeerID, over route: RouteID? = nil) {
-        change(device) { $0.heard(over: route, now: EventLoop.now) }
+    func heard(_ device: PeerID, over route: RouteID? = nil, at moment: UInt64 = EventLoop.now) {
+        change(device) { $0.heard(over: route, now: moment) }
     }
 
     /// The device is reached over that route now, or the route has shown whether it reports absent peers.

@@ -49,10 +49,18 @@ final class DesktopPairing {
     private let routes: Routes
     private let channel: PeerChannel
     private let alias: TypedCodeAlias
-    private let paired: @EventLoop (PairedDevice) -> Void
+    private let paired: @EventLoop (PairedDevice, SignOfLife?) -> Void
     private let withdraw: @EventLoop (PeerID) -> Void
     private let received: @EventLoop (PeerMessage, RouteID) -> Void
     private var relays = Relays()
+    /// The last live frame of a pairing.
+    private var lastFrame: (peer: PeerID, sign: SignOfLife)?
+
+    /// A device was there at that time, in the loop's milliseconds.
+    struct SignOfLife {
+        let route: RouteID
+        let at: UInt64
+    }
 
     /// - Parameters:
     ///   - paired: the pairing is in the store.
@@ -60,7 +68,7 @@ final class DesktopPairing {
     ///   - received: what came of a device while its pairing was being stored.
     init(
         _ context: DesktopContext, _ devices: DeviceBook, _ host: HostReports, _ routes: Routes, _ channel: PeerChannel,
-        paired: @escaping @EventLoop (PairedDevice) -> Void,
+        paired: @escaping @EventLoop (PairedDevice, SignOfLife?) -> Void,
         withdraw: @escaping @EventLoop (PeerID) -> Void,
         received: @escaping @EventLoop (PeerMessage, RouteID) -> Void
     ) {
@@ -168,8 +176,10 @@ final class DesktopPairing {
     /// `true` = a flow has taken the frame.
     @discardableResult
     func received(_ frame: Incoming, isOfSecurePeer: Bool, over route: RouteID) -> Bool {
+        if frame.isLive { lastFrame = (frame.from, SignOfLife(route: route, at: EventLoop.now)) }
         // The mark of a device that is paired sealed is recorded in any case.
-        flows.received(frame, isOfSecurePeer: isOfSecurePeer, isRecorded: isOfSecurePeer && frame.isSealed, over: route)
+        return flows.received(
+            frame, isOfSecurePeer: isOfSecurePeer, isRecorded: isOfSecurePeer && frame.isSealed, over: route)
     }
 
     // The machine sleeps, and wakes, with its network.
@@ -273,6 +283,7 @@ final class DesktopPairing {
         _ payload: JSONValue, from peer: PeerID, isSealed: Bool, _ delivery: SignallingDelivery, over route: RouteID
     ) {
         if channel.isRevoked(peer) { return channel.countRevoked() }
+        if delivery == .live { lastFrame = (peer, SignOfLife(route: route, at: EventLoop.now)) }
         let frame = PairingFrame(
             reading: payload, from: peer, isSealed: isSealed, isOfSecurePeer: devices.isSecure(peer),
             delivery: delivery)
@@ -312,7 +323,7 @@ extension DesktopPairing: PairingRole {
         context.store.pair(record) { [self] result in
             flows.stored(record, result) { device, mark in
                 if device.isSecure { channel.keep(device.did, since: mark, presharedKey: record.presharedKey) }
-                paired(device)
+                paired(device, lastFrame?.peer == device.did ? lastFrame?.sign : nil)
                 if let mark { devices.update(device.did) { $0.prove(mark) } }
                 if let route = record.route { routes.heard(device.did, over: route, isLive: false) }
                 // The device begins by itself, but its first frames may be lost.

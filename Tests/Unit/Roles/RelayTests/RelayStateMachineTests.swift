@@ -42,6 +42,77 @@ struct RelayStateMachineTests {
         #expect(bench.machine.registeredCount == 0)
     }
 
+    @Test("an Android phone that has tried WebRTC keeps its DID beside its second id, and sends from its DID")
+    func phoneWithTwoIDs() {
+        var bench = Bench()
+        let phone = bench.peer("did:key:zAndroid.Phone-1")
+        let desk = bench.peer("desk")
+        _ = bench.takeAll()
+        bench.receive(#"{"type":"register","peerId":"mobile-1f3a9c0e","deviceType":"mobile"}"#, from: phone)
+        #expect(bench.take(phone).map { $0["peerId"] } == ["mobile-1f3a9c0e"])
+        #expect(bench.machine.registeredCount == 3)
+        for id in ["did:key:zAndroid.Phone-1", "mobile-1f3a9c0e"] {
+            bench.receive(#"{"type":"message","to":"\#(id)","payload":"\#(id)"}"#, from: desk)
+            #expect(bench.take(phone).map { $0["payload"] } == [.string(id)])
+        }
+        bench.receive(#"{"type":"message","to":"desk","payload":1}"#, from: phone)
+        #expect(bench.take(desk).map { $0["from"] } == ["did:key:zAndroid.Phone-1"])
+        // Each registration again is answered, and changes nothing.
+        for id in ["did:key:zAndroid.Phone-1", "mobile-1f3a9c0e"] {
+            bench.receive(#"{"type":"register","peerId":"\#(id)"}"#, from: phone)
+            #expect(bench.take(phone).map { $0["peerId"] } == [.string(id)])
+        }
+        // Another second id takes the place of that one alone.
+        bench.receive(#"{"type":"register","peerId":"mobile-00000000"}"#, from: phone)
+        #expect(bench.machine.registeredCount == 3)
+        bench.receive(#"{"type":"message","to":"mobile-1f3a9c0e","payload":1}"#, from: desk)
+        #expect(bench.take(desk).map { $0["type"] } == ["peer-offline"])
+        _ = bench.takeAll()
+        bench.close(phone)
+        #expect(bench.machine.registeredCount == 1)
+        _ = bench.takeAll()
+        for id in ["did:key:zAndroid.Phone-1", "mobile-00000000"] {
+            bench.receive(#"{"type":"message","to":"\#(id)","payload":1}"#, from: desk)
+            #expect(bench.take(desk).map { $0["type"] } == ["peer-offline"])
+        }
+    }
+
+    @Test("who loses one of two ids loses both, and those kept frames that came for the second one are delivered")
+    func losesBoth() {
+        var bench = Bench()
+        let desk = bench.peer("desk")
+        bench.receive(#"{"type":"message","to":"mobile-1f3a9c0e","payload":"kept"}"#, from: desk)
+        let phone = bench.peer("did:key:zAndroid.Phone-1")
+        _ = bench.takeAll()
+        bench.receive(#"{"type":"register","peerId":"mobile-1f3a9c0e"}"#, from: phone)
+        #expect(bench.take(phone).map { $0["type"] } == ["registered", "offline-message"])
+        bench.endWrite()
+        #expect(bench.machine.absent.frameCount == 0)
+        let newer = bench.open()
+        bench.receive(#"{"type":"register","peerId":"did:key:zAndroid.Phone-1"}"#, from: newer)
+        bench.endProbe(answered: false)
+        #expect(bench.takeClosed().map { $0.0 } == [phone])
+        #expect(bench.machine.registeredCount == 2)
+        bench.close(phone)
+        #expect(bench.machine.registeredCount == 2)
+        // Its reconnection has both again.
+        bench.receive(#"{"type":"register","peerId":"mobile-1f3a9c0e"}"#, from: newer)
+        #expect(bench.machine.registeredCount == 3)
+    }
+
+    @Test(
+        "no other second id is kept beside the first",
+        arguments: ["mobile-1f3a9c0", "mobile-1f3a9c0e1", "mobile-1F3A9C0E", "mobile-1f3a9c0g", "desktop-1f3a9c0e"])
+    func otherSecondIDs(second: String) {
+        var bench = Bench()
+        let phone = bench.peer("did:key:zAndroid.Phone-1")
+        bench.receive(#"{"type":"register","peerId":"\#(second)"}"#, from: phone)
+        #expect(bench.machine.registeredCount == 1)
+        let other = bench.peer("phone")
+        bench.receive(#"{"type":"register","peerId":"mobile-00000000"}"#, from: other)
+        #expect(bench.machine.registeredCount == 2)
+    }
+
     @Test("another id on the same socket releases the first, and those who know it hear so")
     func secondID() {
         var bench = Bench()
