@@ -1,7 +1,7 @@
 import Wire
 
 /// When deployed desktops are due for a read: after a start they know a device only by its commands, and heartbeats don't
-/// register it (WireDeployedRequests, "Heartbeats").
+/// register it (WireDeployedRequests, "Reads after a start").
 ///
 /// A pure state machine; times are the loop's milliseconds.
 struct ReadSchedule: Sendable {

@@ -8,7 +8,7 @@ import Wire
 
 @testable import Device
 
-/// Reads that make the device known at deployed desktops (WireDeployedRequests, "Heartbeats").
+/// Reads that make the device known at deployed desktops (WireDeployedRequests, "Reads after a start").
 @Suite(.timeLimit(.minutes(1)))
 struct ReadScheduleTests {
     @Test("two seconds after a desktop has come, unless something was sent to it, and after two minutes of silence")
