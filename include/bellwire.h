@@ -1181,9 +1181,10 @@ BW_API bw_status bw_desktop_skill_enable(bw_desktop *desktop, const char *skill,
  * "scheduledAt" (milliseconds since 1970, within 366 days) the desktop keeps it until then, up to 1,000 pushes: at
  * most 100 of one "publisher" (for whom your program publishes, such as the name of a token; not with "deviceId") and
  * 500 of all publishers. The result has "scheduledAt" and counts of 0. It is sent once, while the desktop is started.
- * If its time passes before that, or the clock jumps past it, it is sent at the next opportunity. With "answerWhen":"stored" the call
- * returns when the push is stored, and the counts are 0. "notification.delete" with the "notificationId" withdraws a
- * push, scheduled or sent. Errors: BW_E_NOT_FOUND (deviceId, group, too many scheduled), BW_E_STORE, BW_E_TIMEOUT
+ * If its time passes before that, or the clock jumps past it, it is sent at the next opportunity. With
+ * "answerWhen":"stored" the call returns when the push is stored, and the counts are 0. "notification.delete" with
+ * the "notificationId" withdraws a push, scheduled or sent. Errors: BW_E_NOT_FOUND (deviceId, group, too many
+ * scheduled), BW_E_STORE, BW_E_TIMEOUT
  * (stored; the push may still be sent). Since 0.1. */
 BW_API bw_status bw_desktop_notify(bw_desktop *desktop, const char *params_json, int32_t timeout_ms,
                                    char **result_json);
