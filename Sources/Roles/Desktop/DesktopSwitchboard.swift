@@ -164,7 +164,10 @@ final class DesktopSwitchboard {
     private func act(_ action: DeviceRevocation.Action) {
         switch action {
         case .refused(let key): pairing.removed(key)
-        case .left(let device): left(device)
+        case .left(let device):
+            // Once it is readmitted, it is told.
+            forget(device, isTold: true)
+            host.devices(devices.json)
         case .readmitted(let key): reminders.begin(key)
         }
     }
