@@ -262,7 +262,8 @@ BW_API bw_status bw_device_state(bw_device *device, char **state_json);
  * identity keys; false = the pairing is older than this feature, or one side runs an older release: update both and pair
  * again to get one. "problem":"handshake_refused" (on devices) = the desktop answers with different keys than those of
  * the pairing, for example because a backup of one side was restored: pair again. "problem":"no_session" = the peer has
- * not answered for 90 s, and no relay calls it absent: it is off, or no longer paired, or a relay drops the handshakes.
+ * not answered for 90 s, and no relay calls it absent: it is off, or a relay drops the handshakes. "problem":"not_paired"
+ * = the peer says, without proof, that it is not paired with this side: it has lost its pairings; pair again.
  *
  * Every pairing function may fail with BW_E_STORE or BW_E_PAIRING; the detail then has a "reason": not_json,
  * wrong_type, bad_code, missing_peer_id, bad_field, expired, no_identity, no_relay, relay_unreachable,

@@ -38,6 +38,9 @@ struct PairedPeer {
         guard seal["problem"]?.string != "no_session" else {
             return "\(name) does not answer handshakes: it may be off, or a relay drops them"
         }
+        guard seal["problem"]?.string != "not_paired" else {
+            return "\(name) says that it is not paired with this side any more; unpair it and pair again"
+        }
         guard seal["psk"]?.bool != true else { return nil }
         return "\(name): its sessions are not protected by a secret from the pairing; update both sides and pair again"
     }

@@ -176,7 +176,10 @@ package final class PeerChannel {
                 return .ofStranger(incoming)
             }
             refusedInSessions.count(error)
-            if incoming.isLive { sessions?.versionOneRefused(message.from, over: link) }
+            if incoming.isLive {
+                if incoming.payload["type"]?.string == Unpair.type { sessions?.denied(by: message.from) }
+                sessions?.versionOneRefused(message.from, over: link)
+            }
             return .counted(.unopened(error))
         }
         // Keys move in sessions alone.

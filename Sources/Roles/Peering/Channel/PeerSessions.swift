@@ -65,8 +65,12 @@ package final class PeerSessions {
         var machine: SessionStateMachine
         /// It has offered version 2 since it was paired.
         var isOffered = false
+        /// ``SealStatus/Problem/denied``
+        var isDenied = false
         var waiting: [Waiting] = []
         weak var link: (any RouteLink)?
+
+        var problem: SealStatus.Problem? { SealStatus.Problem(machine, isDenied: isDenied) }
 
         init(_ peer: PeerID, _ machine: SessionStateMachine) {
             self.peer = peer
@@ -145,7 +149,7 @@ package final class PeerSessions {
         return SealStatus(
             version: known?.entry.policy.minimum ?? .one,
             hasPresharedKey: known?.entry.presharedKey.isFromPairing ?? false,
-            problem: known?.sessions.flatMap { SealStatus.Problem($0.machine) })
+            problem: known?.sessions?.problem)
     }
 
     /// Throws `downgraded` where only sessions count.
@@ -157,6 +161,15 @@ package final class PeerSessions {
     func versionOneRefused(_ peer: PeerID, over link: (any RouteLink)?) {
         guard let known = sessions(peer) else { return }
         change(known, over: link) { $0.versionOneRefused(now: EventLoop.now, seed: SessionSeed.random) }
+    }
+
+    /// A peer without a session says that it is not paired, and does not prove it. The pairing stays.
+    func denied(by peer: PeerID) {
+        guard let known = sessions(peer), !known.machine.hasSession else { return }
+        change(known, over: nil) { _ in
+            known.isDenied = true
+            return []
+        }
     }
 
     // MARK: Events
@@ -301,9 +314,11 @@ package final class PeerSessions {
         _ event: (inout SessionStateMachine) -> [SessionStateMachine.Action]
     ) {
         if let link { known.link = link }
-        let problem = SealStatus.Problem(known.machine)
-        defer { if SealStatus.Problem(known.machine) != problem { handler?(.problemChanged(known.peer)) } }
-        for action in event(&known.machine) {
+        let problem = known.problem
+        defer { if known.problem != problem { handler?(.problemChanged(known.peer)) } }
+        let actions = event(&known.machine)
+        if known.machine.hasSession { known.isDenied = false }
+        for action in actions {
             switch action {
             case .send(let frame): send(frame, to: known, over: link)
             case .greet:

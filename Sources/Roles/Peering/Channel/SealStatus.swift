@@ -8,10 +8,20 @@ package struct SealStatus: Sendable, Equatable {
         case refused = "handshake_refused"
         /// Handshakes, or requests for one, get no answer, although nothing says that the peer is away.
         case unanswered = "no_session"
+        /// The peer says that it is not paired with this one, and can't prove that it is the peer's decision: it has lost
+        /// its pairings, or somebody else has its identity key.
+        case denied = "not_paired"
 
-        init?(_ machine: SessionStateMachine) {
-            guard machine.isRefused || machine.isUnanswered else { return nil }
-            self = machine.isRefused ? .refused : .unanswered
+        init?(_ machine: SessionStateMachine, isDenied: Bool) {
+            if machine.isRefused {
+                self = .refused
+            } else if isDenied {
+                self = .denied
+            } else if machine.isUnanswered {
+                self = .unanswered
+            } else {
+                return nil
+            }
         }
     }
 

@@ -301,7 +301,8 @@ class SealStatus:
     psk: bool = False
     #: "handshake_refused": the desktop answers with different keys than those of the pairing, for example after a
     #: backup of one side was restored; pair again. "no_session": the peer has not answered for 90 s, and no
-    #: relay calls it absent. None: no problem.
+    #: relay calls it absent. "not_paired": the peer says, without proof, that it is not paired with this side: it has
+    #: lost its pairings; pair again. None: no problem.
     problem: Optional[str] = None
 
 
