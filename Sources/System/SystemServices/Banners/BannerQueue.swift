@@ -7,6 +7,7 @@
 ///
 /// A pure state machine; `now` is monotonic milliseconds.
 struct BannerQueue: Sendable {
+    /// In the order of arrival.
     typealias Ticket = UInt64
 
     enum Action: Sendable, Equatable {
@@ -40,7 +41,7 @@ struct BannerQueue: Sendable {
         case free
         /// Nothing is sent until a banner ends, or until then.
         case full(until: UInt64)
-        /// One banner is sent to find out.
+        /// One banner after the other is sent, so that the first one gets the first place, until none waits.
         case perhaps
     }
 
@@ -54,7 +55,7 @@ struct BannerQueue: Sendable {
     var deadline: UInt64? { if case .full(let until) = room, !waiting.isEmpty { until } else { nil } }
 
     mutating func add(_ ticket: Ticket, isCritical: Bool, now: UInt64) -> [Action] {
-        insert(Entry(ticket: ticket, isCritical: isCritical), atFront: false)
+        insert(Entry(ticket: ticket, isCritical: isCritical))
         return next(now)
     }
 
@@ -67,10 +68,10 @@ struct BannerQueue: Sendable {
     mutating func answered(_ ticket: Ticket, isFull: Bool, waitsAgain: Bool, now: UInt64) -> [Action] {
         guard let call = calls.removeValue(forKey: ticket) else { return [] }
         adapt(to: now &- call.sentAt)
-        if waitsAgain { insert(call.entry, atFront: true) }
+        if waitsAgain { insert(call.entry) }
         if isFull {
             room = .full(until: now &+ Self.fullPause)
-        } else if room == .perhaps {
+        } else if room == .perhaps, waiting.isEmpty {
             room = .free
         }
         return next(now)
@@ -99,9 +100,10 @@ struct BannerQueue: Sendable {
         return waiting.map(\.ticket)
     }
 
-    private mutating func insert(_ entry: Entry, atFront: Bool) {
+    /// Critical ones first, then by arrival, also if several were refused at the same time.
+    private mutating func insert(_ entry: Entry) {
         let place = waiting.firstIndex { other in
-            atFront ? entry.isCritical || !other.isCritical : entry.isCritical && !other.isCritical
+            entry.isCritical == other.isCritical ? entry.ticket < other.ticket : entry.isCritical
         }
         waiting.insert(entry, at: place ?? waiting.endIndex)
     }
