@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import queue
+import re
 import socket
 import ssl
 import threading
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from programs import ROOT
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import Frame, Opcode
 from websockets.sync.client import ClientConnection, connect
@@ -25,6 +27,17 @@ LIMIT = 1 << 20
 def now() -> int:
     """Epoch milliseconds, as the wire has them."""
     return time.time_ns() // 1_000_000
+
+
+def peer_program() -> str:
+    """The program of the pages WirePeer and WirePeerSessions: a device that uses nothing of Bellwire."""
+    halves = []
+    for name in ("WirePeer", "WirePeerSessions"):
+        page = (ROOT / f"Sources/Library/CABI/Bellwire.docc/{name}.md").read_text()
+        found = re.search(r"^```python\n(# peer\.py.*?)^```", page, re.MULTILINE | re.DOTALL)
+        assert found, name
+        halves.append(found[1])
+    return "\n\n".join(halves)
 
 
 def receive(connection: Connection, matches: Callable[[Object], Any], timeout: float = 10) -> Object:

@@ -122,7 +122,7 @@ def test_wrong_usage_is_code_2_and_one_line_that_names_it(arguments: list[str], 
 def test_every_limit_that_the_relays_help_lists_is_taken_with_its_default(bellwire: Start) -> None:
     page = " ".join(run("relay", "--help").stdout.split())
     limits = re.findall(r"--([a-z-]+) N .*?Default: (\d+)\.", page)
-    assert len(limits) == 24
+    assert len(limits) == 26
     options = [word for name, initial in limits for word in (f"--{name}", initial)]
     program = bellwire("relay", "--listen", "127.0.0.1:0", "--no-health", *options, "--limit-loopback")
     program.line("Relay at ws://")

@@ -408,4 +408,4 @@ def test_without_a_desktop_they_are_code_4_or_empty(tmp_path: Path) -> None:
     for command in (["inbox"], ["queue"], ["queue", "clear"], ["queue", "retry"], ["queue", "run"]):
         found = run(*command, XDG_STATE_HOME=str(tmp_path))
         assert (found.returncode, found.stdout) == (0, ""), command
-    assert run("settings", "--device", XDG_STATE_HOME=str(tmp_path)).stdout.startswith("enabled=")
+    assert run("settings", "--device", XDG_STATE_HOME=str(tmp_path)).stdout.startswith("alerts=ask\nenabled=")

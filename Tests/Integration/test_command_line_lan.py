@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 from programs import BELLWIRE, Program
 
-# A bridge of containers comes first, and leads nowhere.
+# A bridge of containers comes first, and leads nowhere. The default route is that of the local network.
 NETWORK = """
 ip link set lo up
 ip link add docker0 type veth peer name docker1 && ip addr add 172.17.0.1/16 dev docker0 && ip link set docker0 up
 ip link add wan0 type veth peer name wan1 && ip addr add 203.0.113.7/24 dev wan0 && ip link set wan0 up
 ip link add lan0 type veth peer name lan1 && ip addr add 192.168.77.5/24 dev lan0 && ip link set lan0 up
+ip link set wan1 up && ip link set lan1 up && ip route add default via 192.168.77.1 dev lan0
 """
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
 

@@ -44,7 +44,7 @@ from _pytest.mark import ParameterSet
 from certificates import Authority
 from conftest import compile_c
 from hosts import Host
-from peers import FakeDesktop, FakePhone, Peer
+from peers import FakeDesktop, FakePhone, Peer, peer_program
 from programs import PACKAGE, PYTHON, ROOT, STAGE, Program
 from relay_node import Node
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -772,8 +772,7 @@ def test_frames_of_the_pages_are_those_that_travel(start: Start, bellwire: Start
     device = bellwire("pair", "--show", "--relay-url", relay, home="device")
     seen.append(json.loads(device.line(r"^\{.*device-pairing.*").string))
 
-    (block,) = [block for block in BLOCKS if block.name == "peer.py"]
-    (tmp_path / "peer.py").write_text(block.text)
+    (tmp_path / "peer.py").write_text(peer_program())
     page = start(sys.executable, tmp_path / "peer.py", code)
     compare = json.loads(page.line('"compare"').string)["compare"]
     desktop.line("^Paired with A page of Python")
@@ -995,7 +994,7 @@ def test_refusals_of_the_relay_are_all_explained() -> None:
     codes = set(re.findall(r'case \.\w+: "([a-z_]+)"$', source, re.MULTILINE))
     # A connection can also end by what it sends, before a frame is complete.
     transport = (ROOT / "Sources/Network/Transport/TransportError.swift").read_text()
-    codes |= set(re.findall(r'Code\("(unfinished_message|receive_budget)"\)', transport))
+    codes |= set(re.findall(r'Self\("(unfinished_message|receive_budget)"\)', transport))
     assert codes
     rows = re.findall(r"^\| (.*?) \|", (CATALOGUE / "Wire.md").read_text().split("## Refusals")[1], re.MULTILINE)
     assert set(re.findall(r"`([a-z_]+)`", "".join(rows))) == codes | set(re.findall(r'case \.\w+: "(\w+)"', source))

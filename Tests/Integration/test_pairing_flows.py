@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 from certificates import Authority
-from peers import LIMIT, FakeDesktop, FakePhone, Object, Peer, Server, free_port, now, receive
-from programs import ROOT, Program, fastest
+from peers import LIMIT, FakeDesktop, FakePhone, Object, Peer, Server, free_port, now, peer_program, receive
+from programs import Program, fastest
 from terminal import Terminal
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
@@ -299,12 +299,10 @@ def test_a_device_that_reveals_other_bytes_than_it_committed_to_is_refused_and_e
     house: House, start: Start, tmp_path: Path
 ) -> None:
     """The page's device knows the secret, and once it has the desktop's random bytes it chooses its own."""
-    page = (ROOT / "Sources/Library/CABI/Bellwire.docc/WirePeer.md").read_text()
-    found = re.search(r"^```python\n(# peer\.py\n.*?)^```", page, re.MULTILINE | re.DOTALL)
-    assert found
+    program = peer_program()
     honest = 'acknowledge({"random": revealed}'
-    assert found[1].count(honest) == 1
-    (tmp_path / "chooser.py").write_text(found[1].replace(honest, f"revealed = text(os.urandom(16))\n{honest}"))
+    assert program.count(honest) == 1
+    (tmp_path / "chooser.py").write_text(program.replace(honest, f"revealed = text(os.urandom(16))\n{honest}"))
     desktop = house.desktop("--pair")
     code = shown(desktop, "offer", 20)["payload"]
     chooser = start(sys.executable, tmp_path / "chooser.py", code)
