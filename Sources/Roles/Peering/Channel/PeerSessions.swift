@@ -163,9 +163,10 @@ package final class PeerSessions {
         change(known, over: link) { $0.versionOneRefused(now: EventLoop.now, seed: SessionSeed.random) }
     }
 
-    /// A peer without a session says that it is not paired, and does not prove it. The pairing stays.
+    /// A peer says that it is not paired, and does not prove it. The pairing stays; what it says next in a session counts
+    /// more.
     func denied(by peer: PeerID) {
-        guard let known = sessions(peer), !known.machine.hasSession else { return }
+        guard let known = sessions(peer) else { return }
         change(known, over: nil) { _ in
             known.isDenied = true
             return []
@@ -218,7 +219,10 @@ package final class PeerSessions {
         change(known, over: link) { machine in
             opening = machine.open(frame, now: EventLoop.now, seed: SessionSeed.random)
             switch opening {
-            case .opened(_, let actions), .refused(_, let actions): return actions
+            case .opened(_, let actions):
+                known.isDenied = false
+                return actions
+            case .refused(_, let actions): return actions
             case nil: return []
             }
         }
@@ -316,9 +320,7 @@ package final class PeerSessions {
         if let link { known.link = link }
         let problem = known.problem
         defer { if known.problem != problem { handler?(.problemChanged(known.peer)) } }
-        let actions = event(&known.machine)
-        if known.machine.hasSession { known.isDenied = false }
-        for action in actions {
+        for action in event(&known.machine) {
             switch action {
             case .send(let frame): send(frame, to: known, over: link)
             case .greet:

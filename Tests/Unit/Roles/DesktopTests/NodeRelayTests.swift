@@ -360,6 +360,12 @@ struct NodeRelayTests {
             return await phone.waitingFrames.filter(Self.isPush).count >= 2
         }
         _ = try await pushed
+        if !reportsAbsence {
+            // The desktop has come back, and finds out again whether this relay reports absent peers.
+            try await until("the relay is known to be silent") {
+                await home.desktop.core.routes.isSilent(PeerID(iOS))
+            }
+        }
         #expect(try await home.notify("B")["deliveredCount"] == 1)
         _ = try await phone.frame { Self.isPush($0) && Self.title($0) == "B" }
         let copies = await phone.waitingFrames.filter(Self.isPush).map { $0["payload"]?["payload"]?["notificationId"] }
