@@ -183,7 +183,8 @@ struct SealedServicePushTests {
     func limits() async throws {
         let home = try await paired()
         let expiresAt = EpochMilliseconds.now + 2_500
-        let short = try await keepBack(home, ["title": "Soon over", "expiresAt": .integer(expiresAt), "answerWhen": "stored"])
+        let short = try await keepBack(
+            home, ["title": "Soon over", "expiresAt": .integer(expiresAt), "answerWhen": "stored"])
         let payload = try await seal(short, by: home.desktop, for: home.deviceID)
         try await until("it is over") { EpochMilliseconds.now > expiresAt }
         let got = try await receive(payload, on: home.device)
