@@ -165,7 +165,6 @@ final class DesktopSwitchboard {
         switch action {
         case .refused(let key): pairing.removed(key)
         case .left(let device):
-            // Once it is readmitted, it is told.
             forget(device, isTold: true)
             host.devices(devices.json)
         case .readmitted(let key): reminders.begin(key)
@@ -275,20 +274,18 @@ final class DesktopSwitchboard {
         }
         if payload.isAck { return }
         channel.countUnknownSender()
-        // A paired device, in version 1 where sessions alone count.
-        if devices.isSecure(frame.from) { return }
+        if devices.isSecure(frame.from) { return }  // in version 1, where sessions alone count
         if frame.isSealed {
             if !pairing.isTelling(frame.from) { reminders.spoke(frame.from, over: route, asStranger: true) }
             return
         }
-        if case .request(let request) = payload {
-            if let device = devices.phone(behind: frame.from, request), let session = devices.session(device.did) {
-                return commands.received(
-                    request, from: device, session, over: route, naming: .bySender, isOfStranger: true, mark: nil,
-                    roster: devices.roster, at: .now)
-            }
-            respond(.error(.notPaired), to: DeviceRequest(request.answerable, ofStranger: frame.from, over: route))
+        guard case .request(let request) = payload else { return }
+        guard let device = devices.phone(behind: frame.from, request), let session = devices.session(device.did) else {
+            return respond(.error(.notPaired), to: .init(request.answerable, ofStranger: frame.from, over: route))
         }
+        commands.received(
+            request, from: device, session, over: route, naming: .bySender, isOfStranger: true, mark: nil,
+            roster: devices.roster, at: .now)
     }
 
     private func received(_ frame: Incoming, from device: PairedDevice, over route: RouteID) {
