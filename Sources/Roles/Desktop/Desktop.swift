@@ -92,12 +92,3 @@ package final class Desktop: SharableRole {
         }
     }
 }
-
-extension HostChannel {
-    fileprivate func problem(relayMovedAside path: String) {
-        problem(
-            "database_damaged",
-            "the relay's database was damaged and was moved aside to \(path); a new one was created. Proved ids "
-                + "were restored from their second copy")
-    }
-}

@@ -48,8 +48,18 @@ package final class Monitor<State>: @unchecked Sendable {
         return try body(&state)
     }
 
-    /// The same, for so many milliseconds: then `nil`.
-    package func wait<Result>(atMost milliseconds: Int, _ body: (inout State) -> Result?) -> Result? {
+    /// Waits until `body` gives a result.
+    package func wait<Result>(_ body: (inout State) -> Result?) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while true {
+            if let result = body(&state) { return result }
+            pthread_cond_wait(condition, mutex)
+        }
+    }
+
+    /// The same, for at most so many milliseconds; then `nil`.
+    private func wait<Result>(atMost milliseconds: Int, _ body: (inout State) -> Result?) -> Result? {
         var end = timespec()
         clock_gettime(CLOCK_MONOTONIC, &end)
         end.tv_nsec += milliseconds % 1_000 * 1_000_000
@@ -63,21 +73,12 @@ package final class Monitor<State>: @unchecked Sendable {
         }
     }
 
-    /// Waits until `body` gives a result, and calls `check` after every 50 ms without one: for what nobody announces.
+    /// Waits until `body` gives a result, and calls `check` after every 50 ms without one, for changes that don't wake
+    /// those who wait.
     package func wait<Result>(checking check: () -> Void, _ body: (inout State) -> Result?) -> Result {
         while true {
             if let result = wait(atMost: 50, body) { return result }
             check()
-        }
-    }
-
-    /// Waits until `body` gives a result.
-    package func wait<Result>(_ body: (inout State) -> Result?) -> Result {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        while true {
-            if let result = body(&state) { return result }
-            pthread_cond_wait(condition, mutex)
         }
     }
 }

@@ -27,6 +27,11 @@ package struct CommandBound: Sendable, Equatable {
         return CommandBound(ids: ids.map { NotificationID($0) }, moment: moment)
     }
 
+    /// Whether a command with these parameters has a bound.
+    package static func isGiven(in params: JSONObject) -> Bool {
+        params["throughIds"] != nil || params["throughAt"] != nil
+    }
+
     package var params: JSONObject {
         [
             "throughIds": ids.isEmpty ? nil : .array(ids.map { .string($0.text) }),

@@ -32,14 +32,12 @@ struct PairedPeer {
     /// What a list says about the sessions of an encrypted pairing, if it isn't that all is well.
     var sealNotice: String? {
         guard let seal = json["seal"] else { return nil }
-        guard seal["problem"]?.string != "handshake_refused" else {
-            return "\(name) answers with different keys than those of the pairing; pair again"
-        }
-        guard seal["problem"]?.string != "no_session" else {
-            return "\(name) does not answer handshakes: it may be off, or a relay drops them"
-        }
-        guard seal["problem"]?.string != "not_paired" else {
+        switch seal["problem"]?.string {
+        case "handshake_refused": return "\(name) answers with different keys than those of the pairing; pair again"
+        case "no_session": return "\(name) does not answer handshakes: it may be off, or a relay drops them"
+        case "not_paired":
             return "\(name) says that it is not paired with this side any more; unpair it and pair again"
+        default: break
         }
         guard seal["psk"]?.bool != true else { return nil }
         return "\(name): its sessions are not protected by a secret from the pairing; update both sides and pair again"

@@ -5,19 +5,18 @@ enum QRDrawing {
     /// Draws the code if the terminal is large enough, with instructions below it. Otherwise, or with `alsoText`, prints
     /// its text on a separate line.
     static func show(_ payload: String, says: String, alsoText: Bool) throws(Failure) {
+        guard Output.isTerminal else { return Output.line(payload) }
         let measured = try resultText { bw_qr_terminal(payload, 1, $0) }
         // Below it are the instructions, as many rows as they take, and the cursor.
-        let problem = problem(with: measured) { columns in says.count / columns + 2 }
-        let isDrawn = Output.isTerminal && problem == nil
-        if isDrawn {
-            Output.text(Style.isOn(1) ? try resultText { bw_qr_terminal(payload, 0, $0) } : measured)
-            Output.line(says)
-        } else if Output.isTerminal, let problem {
+        if let problem = problem(with: measured, rowsBelow: { columns in says.count / columns + 2 }) {
             Output.notice(
                 "\(problem); enlarge it or use a smaller font. The code's text follows: pass it to the other side, or draw it "
                     + "with bellwire qr --png FILE")
+            return Output.line(payload)
         }
-        if !isDrawn || alsoText { Output.line(payload) }
+        Output.text(Style.isOn(1) ? try resultText { bw_qr_terminal(payload, 0, $0) } : measured)
+        Output.line(says)
+        if alsoText { Output.line(payload) }
     }
 
     /// Why a drawing does not fit the terminal, so that no scanner can read it; `nil` if it does.

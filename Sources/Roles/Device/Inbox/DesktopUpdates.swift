@@ -42,7 +42,7 @@ final class DesktopUpdates {
         let isDone = result["success"] != false
         if isDone { book.peers[desktop]?.sync.succeeded(method.row.risk) }
         // The next refresh shows what a command about everything has changed that came from the queue.
-        let isBounded = params["throughIds"] != nil || params["throughAt"] != nil || params["ids"] != nil
+        let isBounded = CommandBound.isGiven(in: params) || params["ids"] != nil
         let change = isDone && !isBounded ? method.row.effect : nil
         guard settings != nil || change != nil else { return then() }
         if change != nil { inbox.overtake(desktop) }

@@ -19,7 +19,7 @@ struct QueueBounds {
         _ command: QueuedCommand, isSecure: Bool, through row: Int64 = .max
     ) throws(StoreError) -> QueuedCommand {
         guard let effect = NotificationMethod(name: command.method)?.row.effect, effect.isOfAll,
-            command.ids == nil, command.params["throughIds"] == nil, command.params["throughAt"] == nil
+            command.ids == nil, !CommandBound.isGiven(in: command.params)
         else { return command }
         let seen = InboxSeen(connection, of: command.desktop, through: row)
         var bounded = command

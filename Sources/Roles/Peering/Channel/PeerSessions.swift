@@ -122,8 +122,6 @@ package final class PeerSessions {
         for id in ids { begin(id, entry) }
     }
 
-    func presharedKey(of peer: PeerID) -> PresharedKey? { book[peer]?.entry.presharedKey }
-
     /// Whether a session with the peer is there, or was ever complete since it was paired.
     func hasUsedSessions(_ peer: PeerID) -> Bool {
         guard let known = book[peer] else { return false }

@@ -24,12 +24,7 @@ package final class RelayRole: Role {
             throw HostError(error)
         }
         let memory = try RelayMemory.open(options)
-        if let path = memory.movedAside {
-            channel.problem(
-                "database_damaged",
-                "the relay's database was damaged and was moved aside to \(path); a new one was created. Proved ids "
-                    + "were restored from their second copy")
-        }
+        if let path = memory.movedAside { channel.problem(relayMovedAside: path) }
         return (RelayRole(RelayCore(options, memory, channel)), isThreaded)
     }
 
@@ -130,5 +125,15 @@ extension HostError {
             default: .network
             }
         self.init(code, error.message, detail: ["reason": .string(error.code.name)])
+    }
+}
+
+extension HostChannel {
+    /// A relay's database was damaged.
+    package func problem(relayMovedAside path: String) {
+        problem(
+            "database_damaged",
+            "the relay's database was damaged and was moved aside to \(path); a new one was created. Proved ids "
+                + "were restored from their second copy")
     }
 }
