@@ -119,11 +119,19 @@ package struct Inbox {
     /// A peer's number, for a condition on `desktop`. Matches nothing if the peer has none.
     static let number = "(SELECT number FROM peer WHERE id = ?)"
 
-    /// Pushes after this arrival, in order, for the host.
-    package func pushes(after arrival: Int64, limit: Int) throws(StoreError) -> [Entry] {
-        try connection.query(
+    /// Pushes after this arrival, in order, for the host or a program.
+    ///
+    /// - Parameter fits: called with each push; the first that doesn't fit ends the list.
+    package func pushes(
+        after arrival: Int64, limit: Int, fits: (Entry) -> Bool = { _ in true }
+    ) throws(StoreError) -> [Entry] {
+        try connection.prefix(
             "SELECT \(Inbox.columns) FROM inbox WHERE arrival > max(?, 0) ORDER BY arrival LIMIT ?",
-            [.integer(arrival), .integer(Int64(limit))], Inbox.entry)
+            [.integer(arrival), .integer(Int64(limit))]
+        ) { (row) throws(StoreError) in
+            let entry = try Inbox.entry(row)
+            return fits(entry) ? entry : nil
+        }
     }
 
     /// The newest push.

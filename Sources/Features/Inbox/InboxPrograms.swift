@@ -104,13 +104,7 @@ package struct InboxPrograms {
         _ application: String, limit: Int, fits: (Inbox.Entry) -> Bool = { _ in true }
     ) throws(StoreError) -> [Inbox.Entry] {
         guard let marks = try marks(application) else { return [] }
-        let entries = try connection.prefix(
-            "SELECT \(Inbox.columns) FROM inbox WHERE arrival > max(?, 0) ORDER BY arrival LIMIT ?",
-            [.integer(marks.handed), .integer(Int64(limit))]
-        ) { (row) throws(StoreError) in
-            let entry = try Inbox.entry(row)
-            return fits(entry) ? entry : nil
-        }
+        let entries = try Inbox(connection).pushes(after: marks.handed, limit: limit, fits: fits)
         if let last = entries.last { try offer(application, through: last.arrival) }
         return entries
     }
