@@ -81,18 +81,21 @@ extension WebSocket: ConnectionConsumer {
 
     // MARK: Pausing
 
-    /// Leaves the peer's bytes with the kernel. No message comes until ``resumeReading()``.
-    package func pauseReading() {
-        guard isOpen, !isPaused else { return }
-        isPaused = true
-        connection?.pauseReading()
+    /// Leaves the peer's bytes with the kernel. No message arrives until ``resumeReading(for:)`` was called for each reason.
+    package func pauseReading(for reason: PauseReasons = .backpressure) {
+        guard isOpen else { return }
+        let wasPaused = isPaused
+        pauses.formUnion(reason)
+        if !wasPaused { connection?.pauseReading() }
     }
 
-    package func resumeReading() {
+    package func resumeReading(for reason: PauseReasons = .backpressure) {
         guard isPaused else { return }
-        isPaused = false
-        EventLoop.later { self.readHeld() }
+        pauses.subtract(reason)
+        if !isPaused { EventLoop.later { self.readHeld() } }
     }
+
+    var isPaused: Bool { !pauses.isEmpty }
 
     private func readHeld() {
         guard let connection, !isPaused, !isReading else { return }

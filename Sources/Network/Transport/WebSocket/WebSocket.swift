@@ -26,9 +26,9 @@ package final class WebSocket {
     @exclusivity(unchecked)
     var decoder: FrameDecoder
     var keepalive: Keepalive?
-    /// Came in, and waits for ``resumeReading()``.
+    /// Received, and waiting for ``resumeReading(for:)``.
     var held = ByteQueue()
-    var isPaused = false
+    var pauses: PauseReasons = []
     var isReading = false
     var receivedBytes: UInt64 = 0
     var intake: Intake
@@ -157,7 +157,7 @@ package final class WebSocket {
             timer.start(after: limit)
             state = .closing(connection, code: code, timer)
             // The peer's close frame may stand behind what a pause held back.
-            resumeReading()
+            resumeReading(for: .all)
         case .closing, .closed: return
         }
     }

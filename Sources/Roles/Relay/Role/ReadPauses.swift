@@ -10,7 +10,7 @@ final class ReadPauses {
 
     /// - Parameter monotonic: the moment in which it was too much, in milliseconds.
     func pause(_ socket: WebSocket, at monotonic: UInt64) {
-        socket.pauseReading()
+        socket.pauseReading(for: .rate)
         if paused.isEmpty { timer.start(after: 1_000 - monotonic % 1_000) }
         paused.append(socket)
     }
@@ -18,6 +18,6 @@ final class ReadPauses {
     private func resume() {
         let sockets = paused
         paused = []
-        for socket in sockets { socket.resumeReading() }
+        for socket in sockets { socket.resumeReading(for: .rate) }
     }
 }

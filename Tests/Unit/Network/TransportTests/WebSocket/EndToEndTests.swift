@@ -242,6 +242,25 @@ struct EndToEndTests {
         #expect(try await last.next() == false)
     }
 
+    @Test("A connection that is paused for two reasons is read again when neither holds")
+    @EventLoop
+    func twoPauses() async throws {
+        let server = try TestServer()
+        defer { server.close() }
+        let (client, heard, accepted) = try await pair(server)
+        client.pauseReading(for: .rate)
+        client.pauseReading(for: .backpressure)
+        client.resumeReading(for: .rate)
+        accepted.webSocket.send("waits")
+        // The answer to a ping would come behind the message.
+        let answered = Mailbox<Bool>()
+        accepted.webSocket.ping(within: 100) { answered.put($0) }
+        #expect(try await answered.next() == false && heard.heard.isEmpty)
+        client.resumeReading(for: .backpressure)
+        #expect(try await heard.heard.next() == .text("waits"))
+        client.abort()
+    }
+
     @Test("Pausing inside a message's call holds back the very next message")
     @EventLoop
     func pauseInside() async throws {
