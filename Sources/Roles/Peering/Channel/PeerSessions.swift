@@ -39,8 +39,9 @@ package final class PeerSessions {
         let mark: SealMark
     }
 
-    /// Payloads that wait, for each peer.
-    static let waitingLimit = 64
+    /// Payloads that wait, for each peer. It is above all that a role sends in that time: 1,024 calls, each at most twice,
+    /// and the pushes of an outbox's window. Those limits refuse first, and name what is too many.
+    static let waitingLimit = 2_560
     /// How long each of them waits, in milliseconds.
     static let patience: UInt64 = 10_000
 

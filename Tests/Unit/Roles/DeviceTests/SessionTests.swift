@@ -136,6 +136,31 @@ import Wire
         await home.close()
     }
 
+    @Test("calls that are made right after pairing are all answered, however many wait for the first session")
+    func callsBeforeSession() async throws {
+        let home = try await AttackedHome()
+        let held = Record()
+        await home.relay.carries {
+            $0.payload["type"] == "bellwire:hs" ? held.carry($0).filter { _ in false } : [$0]
+        }
+        try await home.pair()
+        _ = try await held.added.take("a handshake", #_sourceLocation)
+        let command = try Device.Command("notification.getUnreadCount", [:])
+        let answers = Mailbox<Result<HostReply, HostError>>()
+        for _ in 0..<1_000 {
+            home.device.perform(.ask(.invoke(command), of: nil, 60_000)) { answer in
+                EventLoop.post { answers.put(answer) }
+            }
+        }
+        // The device answers in order: it has taken all the calls.
+        _ = try await home.device.value(.state)
+        #expect(await answers.isEmpty)
+        await home.relay.carries { [$0] }
+        for letter in await held.letters { await home.relay.deliver(letter) }
+        for _ in 0..<1_000 { _ = try await answers.next("an answer").get() }
+        await home.close()
+    }
+
     /// When letters came.
     @EventLoop
     private final class Moments {
