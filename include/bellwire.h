@@ -169,7 +169,7 @@ typedef struct bw_device bw_device;
  *                       server supports it (GNOME's does). It is also the program's name among those that share the
  *                       device: handles with one name count as one program. Default for that: "program", or the file
  *                       name of the executable; a further handle that is open at the same time is then a program of its
- *                       own, which gets what comes from its first dispatch on and is forgotten when it is closed
+ *                       own, which gets events from its first dispatch on and is forgotten when it is closed
  *   "program"    text   for interpreters: what the executable runs, such as the path of a script
  *   "icon"       text   icon of "system" alerts: a name from the icon theme, or a path
  *   "images"     object {"enabled"?: bool,"timeout_ms"?: 100 to 30,000, default 5,000,"allow"?: [non-public addresses

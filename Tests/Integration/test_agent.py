@@ -71,7 +71,7 @@ class House:
         return Host(on_bus, "device", {"state_dir": directory, "application_id": "org.example.Program", **options})
 
     def reaches(self, device: Host, title: str) -> None:
-        """Pushes until the program has it, which gets what comes from its first dispatch on."""
+        """Pushes until the program has received one: it gets events from its first dispatch on."""
 
         def is_there() -> bool:
             self.push(title)

@@ -39,7 +39,7 @@ def test_listen_a_program_and_many_senders_share_a_pairing(
     program.start()
 
     def is_known() -> bool:
-        """A program gets what comes from its first dispatch on."""
+        """A program gets events from its first dispatch on."""
         desktop.call("bw_desktop_notify", {"title": "Ready", "body": ""}, 10_000)
         return all(listen.out.all for listen in listens)
 

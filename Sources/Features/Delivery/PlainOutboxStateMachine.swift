@@ -61,8 +61,8 @@ package struct PlainOutboxStateMachine: Sendable {
     package static let freshTime: UInt64 = 5_000
     /// So many may wait for their verdict.
     package static let window = 1_024
-    /// Over a silent relay so many may be on their way to a phone of which nobody knows whether it is there: the public
-    /// relay stores 50 (WireDeployedRelays, "Compared").
+    /// How many pushes may be on their way over a silent relay while it is unknown whether the phone is connected. The
+    /// public relay stores 50 (WireDeployedRelays, "Compared").
     package static let outstandingLimit = 40
 
     package private(set) var last: Int64
@@ -299,7 +299,8 @@ package struct PlainOutboxStateMachine: Sendable {
         }
     }
 
-    /// What was written is delivered unless it is called back. What nobody knows of waits again, with all behind it.
+    /// What was written counts as delivered unless it is called back. The first push whose fate is unknown waits again, and
+    /// so do all after it.
     private mutating func confirm(_ now: UInt64) {
         if let unknown = written.firstIndex(where: { $0.isUnknown }) {
             sent = max(dropped, written[unknown].seq - 1)

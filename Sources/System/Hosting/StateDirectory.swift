@@ -112,7 +112,7 @@ package final class StateDirectory: Sendable {
 
     private static func release(_ place: [UInt8]) { held.withLock { _ = $0.remove(place) } }
 
-    /// Makes a directory, and its parents, if need be. It must belong to this process's user, or be open to nobody else.
+    /// Creates a directory and missing parents. It must belong to this process's user, or be closed to all other users.
     ///
     /// Root makes nothing in the directory of another user, who could not use it.
     package static func make(_ path: String) throws(HostError) {

@@ -15,11 +15,13 @@ struct bw_image {
     unsigned width, height;
 };
 
-/* Reads a PNG or JPEG image. 1 if the file can be understood in another way, as it is with `again` (what is transparent on
- * black, CMYK as amounts of ink), otherwise 0, or, with what is wrong in `why`, cut to its `size`: -ENOENT (the library that it takes
- * cannot be used), -EINVAL (it is no such image, or damaged), -EFBIG (it has more pixels than that), -ENOMEM. */
+/* Reads a PNG or JPEG image. Some files can be read in two ways: with `again`, transparent pixels are put on black, and
+ * CMYK values are amounts of ink. 1 if this is such a file, otherwise 0. If it fails, the reason is in `why`, cut to
+ * `size`: -ENOENT (the library that it needs cannot be used), -EINVAL (not such an image, or damaged), -EFBIG (more than
+ * `most_pixels`), -ENOMEM. */
 int bw_image_read(
-    struct bw_image *image, const uint8_t *bytes, size_t count, bool again, uint64_t most_pixels, char *why, size_t size);
+    struct bw_image *image, const uint8_t *bytes, size_t count, bool again, uint64_t most_pixels, char *why,
+    size_t size);
 
 /* Decodes a PNG, JPEG or still WebP image, or all frames of a GIF, to the end, and throws the pixels away. 0 (also for
  * anything else), -ENOENT (the library that it takes cannot be used), -EINVAL (damaged, cut short, or a GIF without a

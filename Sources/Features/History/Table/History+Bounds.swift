@@ -16,7 +16,7 @@ extension History {
         return newest
     }
 
-    /// The last of those that were created by this time; 0 = there are none.
+    /// The row of the newest push that was created at or before this time; 0 = no push is that old.
     func newestRow(createdBy moment: EpochMilliseconds) throws(StoreError) -> Int64 {
         let newest = HistoryRuns.each.map { "\($0) AND created_at <= ?1" }.joined(separator: " UNION ALL ")
         return try connection.first(

@@ -92,7 +92,7 @@ package struct PeerMoves: Sendable, Equatable {
                 moves.remove(at: index)
             }
         }
-        // One that was declined binds nobody: it may come from a copy of the old key, and be ahead of the owner's.
+        // A declined move is ignored here: it may come from a copy of the old key, and have a later time than the owner's.
         let newest = moves.lazy.filter { $0.old == old && $0.state != .declined }.map(\.timestamp).max()
         guard newest.map({ $0 <= statement.timestamp }) ?? true else {
             throw SealError(.replayed, "a move to another key was stated before a newer one")

@@ -56,6 +56,6 @@ extension HostQueue {
         wake()
     }
 
-    /// For a thread that waits for a callback elsewhere: that callback may end its thread, and tells nobody.
+    /// For a thread that waits for a callback on another thread: the callback may end that thread without notice.
     func recoverFromEndedThread() { recover(at: 0) }
 }

@@ -86,8 +86,8 @@ struct TokenGate {
         }
     }
 
-    /// The tokens as they are now. A file that can't be read lets nobody in, and is read again at the next request; one
-    /// that can't be used, when it has changed.
+    /// The current tokens. While the file can't be read, every request is refused, and each one tries to read it again. A
+    /// file with invalid content is read again once it has changed.
     private mutating func current(_ now: UInt64) throws(DoorError) -> [String: DoorToken] {
         do throws(TokenFile.Failure) {
             let version = try file.version()

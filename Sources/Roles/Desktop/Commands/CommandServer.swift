@@ -92,7 +92,7 @@ final class CommandServer {
     ///
     /// - Parameters:
     ///   - naming: who names senders on its route. Where senders do, an unencrypted device must sign what changes something.
-    ///   - isOfStranger: it came under another id, and only says that it is this device's.
+    ///   - isOfStranger: it arrived under another id, and only claims to be this device's.
     func received(
         _ request: CommandRequest, from device: PairedDevice, _ session: DeviceSession, over route: RouteID,
         naming: SenderNaming = .byRelay, isOfStranger: Bool = false, mark: SealMark?, roster: DeviceRoster,

@@ -14,7 +14,7 @@ struct DeviceSession: Sendable {
     let revocation = RevocationFlag()
     /// How many commands it may still send now (``CommandServer``).
     var commandTokens = RateLimiter.Bucket()
-    /// The same for what comes under another id and says that it is this device's.
+    /// The same for commands that arrive under another id and claim to be this device's.
     var strangerTokens = RateLimiter.Bucket()
     /// The pushes that it doesn't have yet (``OutboxSender``).
     var outbox: DeviceOutbox

@@ -26,9 +26,9 @@ enum DeviceMessage {
     case malformed(description: String)
     case ignored
 
-    /// In version 1 of the seal it counts only if it was sealed since this desktop started: what came before that may be
-    /// forgotten, where a backup was restored (WireSealing, "Replay protection"). A position names the start that it is
-    /// about, if the device knows of that.
+    /// Whether it must have been sealed since this desktop started, if it is in version 1 of the seal. After a backup was
+    /// restored, the desktop may no longer know which older messages it has had (WireSealing, "Replay protection"). A
+    /// position names the start that it is about, if the device knows it.
     var needsThisStart: Bool {
         switch self {
         case .request, .token, .prekeys, .receipt, .forHost, .malformedRequest: true
