@@ -1,7 +1,7 @@
 /*
  * push.c - what a push costs, from bw_desktop_notify_async() to the device's callback.
  *
- *   push [--short | --indexing ROWS] [--json FILE] --work DIR --counted LIBRARY
+ *   push [--short | --indexing ROWS | --sharing] [--json FILE] --work DIR --counted LIBRARY
  *
  * Started by push.sh. Relay, desktop and device are this program in other roles, each a process with the shared library.
  * Every push must arrive once and in order, or the run ends with 2. "Under way" are the pushes that bw_desktop_notify_async
@@ -296,11 +296,59 @@ static int indexing_benchmark(uint64_t rows)
     return missed > 0;
 }
 
+static int ascending(const void *one, const void *other)
+{
+    double a = *(const double *)one, b = *(const double *)other;
+    return (a > b) - (a < b);
+}
+
+/* What sharing costs: the same loads by turns on a device that is shared, which is the default, and on one that is not.
+ * Each turn gives a ratio, and the median of them counts. */
+static int sharing_benchmark(void)
+{
+    enum { TURNS = 15, MEASURED = 4 };
+    static const struct load one = {"1", 1, 0, 1000, 2}, many = {"256", 256, 0, 10000, 2};
+    static const char *const what[MEASURED] = {"sharing, p50 of one", "sharing, CPU of the device at one",
+                                               "sharing, CPU of the device at 256", "sharing, time of a push at 256"};
+    struct trio shared, unshared, *trios[2] = {&shared, &unshared};
+    double ratios[MEASURED][TURNS];
+    print_timed_head();
+    open_trio(&shared, "shared", 0, 0);
+    setenv(UNSHARED_VARIABLE, "1", 1);
+    open_trio(&unshared, "unshared", 0, 0);
+    unsetenv(UNSHARED_VARIABLE);
+    for (int turn = 0; turn < TURNS; turn++) {
+        struct outcome alone[2], batch[2];
+        for (int i = 0; i < 2; i++) {
+            int which = (i + turn) % 2;
+            await_quiet(trios[which]);
+            alone[which] = run(trios[which], &one);
+            batch[which] = run(trios[which], &many);
+            ask(&trios[which]->device, "read");
+        }
+        ratios[0][turn] = alone[0].p50 / alone[1].p50;
+        ratios[1][turn] = alone[0].device_us / alone[1].device_us;
+        ratios[2][turn] = batch[0].device_us / batch[1].device_us;
+        ratios[3][turn] = batch[1].rate / batch[0].rate;
+        for (int i = 0; i < 2; i++) {
+            print_timed(&one, &alone[i], 0);
+            print_timed(&many, &batch[i], 0);
+        }
+    }
+    close_trio(&shared);
+    close_trio(&unshared);
+    for (int i = 0; i < MEASURED; i++) {
+        qsort(ratios[i], TURNS, sizeof(double), ascending);
+        bar(what[i], ratios[i][TURNS / 2], 1.03, 0, "x");
+    }
+    return missed > 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *numbers = "/dev/null";
     uint64_t indexed_rows = 0;
-    int status;
+    int status, is_of_sharing = 0;
     if (argc == 4 && strcmp(argv[1], "relay") == 0)
         return relay_role();
     if (argc == 4 && strcmp(argv[1], "desktop") == 0)
@@ -314,6 +362,8 @@ int main(int argc, char **argv)
             is_short = 1;
         else if (strcmp(argv[i], "--indexing") == 0 && i + 1 < argc)
             indexed_rows = strtoull(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "--sharing") == 0)
+            is_of_sharing = 1;
         else if (strcmp(argv[i], "--json") == 0 && i + 1 < argc)
             numbers = argv[++i];
         else if (strcmp(argv[i], "--work") == 0 && i + 1 < argc)
@@ -330,7 +380,10 @@ int main(int argc, char **argv)
     if (json == NULL)
         broken("cannot write %s", numbers);
     fprintf(json, "[\n  {\"form\":\"%s\",\"cores\":%ld}", is_short ? "short" : "long", sysconf(_SC_NPROCESSORS_ONLN));
-    status = indexed_rows > 0 ? indexing_benchmark(indexed_rows) : benchmark();
+    if (is_of_sharing)
+        status = sharing_benchmark();
+    else
+        status = indexed_rows > 0 ? indexing_benchmark(indexed_rows) : benchmark();
     fprintf(json, "\n]\n");
     if (fclose(json) != 0)
         broken("the numbers cannot be written");

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Measures the cost of a push between a desktop and a device, durable on both sides, over the C interface.
 #
-#   Tests/Benchmarks/push.sh [--short | --indexing ROWS] [--json FILE]
+#   Tests/Benchmarks/push.sh [--short | --indexing ROWS | --sharing] [--json FILE]
 #
 #   --short           a small form for the test run, without bounds on time: every push must arrive once and in order,
 #                     and a push alone may write no more than six pages in each of its commits
 #   --indexing ROWS   only pushes beside the indexing of a history of so many rows, against pushes after it
+#   --sharing         only what sharing the device costs, by turns with one that is not shared
 #   --json FILE       also writes the numbers there
 #
 # Measures latency, rate, processor time, disk syncs and writes of relay, desktop and device in three processes, with 0,

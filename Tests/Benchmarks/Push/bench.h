@@ -29,6 +29,8 @@ struct counters {
 /* Name the other processes' counters, for the roles. */
 #define DESKTOP_COUNTERS_VARIABLE "PUSH_DESKTOP_COUNTERS"
 #define DEVICE_COUNTERS_VARIABLE "PUSH_DEVICE_COUNTERS"
+/* Set: the device is not shared with other programs. */
+#define UNSHARED_VARIABLE "PUSH_UNSHARED"
 
 static inline uint64_t counter(const uint64_t *value) { return __atomic_load_n(value, __ATOMIC_RELAXED); }
 

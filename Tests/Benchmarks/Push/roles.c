@@ -371,8 +371,9 @@ int device_role(const char *state_dir, const char *relay_url)
     static const struct counters none;
     char options[1024], line[LINE];
     snprintf(options, sizeof options,
-             "{\"state_dir\":\"%.400s\",\"name\":\"phone\",\"relay_url\":\"%.200s\",\"follow_system\":false}", state_dir,
-             relay_url);
+             "{\"state_dir\":\"%.400s\",\"name\":\"phone\",\"relay_url\":\"%.200s\",\"follow_system\":false,"
+             "\"shared\":%s}",
+             state_dir, relay_url, getenv(UNSHARED_VARIABLE) != NULL ? "false" : "true");
     device.counters = map_counters(getenv(DEVICE_COUNTERS_VARIABLE), 0);
     device.desktop_counters = map_counters(getenv(DESKTOP_COUNTERS_VARIABLE), 0);
     if (device.counters == NULL || device.desktop_counters == NULL)

@@ -101,7 +101,7 @@ extension PairedPeer {
             throw Failure(.notPaired, "no paired \(kind) matches \"\(wanted)\"; \(known)")
         }
         guard found.count == 1 else {
-            throw Failure(.usage, "\"\(wanted)\" matches several \(kind)s: \(names(of: all))")
+            throw Failure(.usage, "\"\(wanted)\" matches several \(kind)s: \(names(of: found))")
         }
         return only
     }
