@@ -59,7 +59,7 @@ package final class Desktop: SharableRole {
             throw error
         }
         channel.report(state.rescue)
-        if let path = memory?.movedAside { channel.problem(relayMovedAside: path) }
+        if let damage = memory?.damage { channel.problem(ofRelay: damage) }
         let core = DesktopSwitchboard(
             options, state,
             relay: EmbeddedRelay(options.relay, memory: memory, signalingURL: options.signalingURL),

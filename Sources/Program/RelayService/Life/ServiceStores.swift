@@ -6,8 +6,8 @@ package struct ServiceStores: Sendable {
     let memory: RelayMemory
     let frames: FrameDatabase?
     let archived: [ArchivedFrame]
-    /// Damaged files that were moved aside.
-    package let movedAside: [String]
+    /// What was wrong with them, for the log.
+    package let damage: [String]
 
     /// Blocks; not for the loop. Without a state directory nothing is kept.
     ///
@@ -17,15 +17,19 @@ package struct ServiceStores: Sendable {
         do throws(HostError) { memory = try RelayMemory.open(settings.relay) } catch {
             throw ServiceError(error.code == .busy ? .busy : .notStarted, error.message)
         }
-        var movedAside = memory.movedAside.map { [$0] } ?? []
+        var damage = memory.damage.map { [$0] } ?? []
         guard let path = memory.directory?.file("frames.db") else {
-            return ServiceStores(memory: memory, frames: nil, archived: [], movedAside: movedAside)
+            return ServiceStores(memory: memory, frames: nil, archived: [], damage: damage)
         }
         do throws(ServiceError) {
             let opened = try FrameDatabase.open(path, maximumBytes: settings.maximumDiskBytes)
-            if let path = opened.movedAside { movedAside.append(path) }
+            if let path = opened.movedAside {
+                damage.append(
+                    "the database of stored frames was damaged and was moved aside to \(path); a new one was created. "
+                        + "Stored frames are lost")
+            }
             return ServiceStores(
-                memory: memory, frames: opened.database, archived: opened.frames, movedAside: movedAside)
+                memory: memory, frames: opened.database, archived: opened.frames, damage: damage)
         } catch {
             memory.close {}
             throw error

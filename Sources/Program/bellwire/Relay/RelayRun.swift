@@ -49,12 +49,7 @@ final class RelayRun {
         } catch {
             throw Failure(error)
         }
-        for path in stores.movedAside {
-            log.write(
-                .warning, "database_damaged",
-                "a database of the relay was damaged and was moved aside to \(path); a new one was created. Proved ids "
-                    + "were restored from their second copy; stored frames are lost")
-        }
+        for text in stores.damage { log.write(.warning, "database_damaged", text) }
         start(lists, stores, manager)
         var hangups = Interrupt.hangups
         while true {

@@ -103,8 +103,7 @@ struct RoleStatus {
             readDesktop(state, peers, isRunning: isRunning)
         }
         for note in state["notes"]?.array ?? [] {
-            guard let text = note.string else { continue }
-            problems.append(Problem(message: text, advice: "See the page Errors of the documentation."))
+            lines.append(Line(name: "note", text: Printable.line(note.string ?? "")))
         }
         for notice in peers.flatMap({ [$0.unconfirmedNotice, $0.sealNotice, $0.forgeryNotice] }).compactMap(\.self) {
             problems.append(

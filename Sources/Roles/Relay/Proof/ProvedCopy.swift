@@ -1,10 +1,11 @@
 internal import Glibc
+internal import Hosting
 internal import Identity
 internal import Store
 internal import Synchronization
 
 /// A second copy of the proved ids, in a text file beside the database: a line `<epoch ms> <id>` for each. It grows by a
-/// line with each new id, and is read only if the database is damaged or has lost them.
+/// line with each new id, and is read at each start.
 final class ProvedCopy: Sendable {
     typealias Name = (name: [UInt8], since: Int64)
 
@@ -29,16 +30,32 @@ final class ProvedCopy: Sendable {
         descriptor = Mutex(open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW))
     }
 
-    /// What a copy says, without lines that cannot be read.
-    static func names(in path: String) -> [Name] {
-        let bytes = try? FileBytes.contents(of: path, limit: maximumBytes)
+    /// The ids in a copy; none if there is no file. Damaged lines, which a crash or a full disk can leave, are skipped.
+    ///
+    /// - Throws: `io`: there is a file, and it cannot be read.
+    static func names(in path: String) throws(HostError) -> [Name] {
+        var status = stat()
+        if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG || status.st_size > maximumBytes {
+            throw unreadable(path, "it is not a regular file of at most \(maximumBytes >> 20) MiB")
+        }
+        let bytes: [UInt8]?
+        do throws(IdentityError) { bytes = try FileBytes.contents(of: path, limit: maximumBytes) } catch {
+            throw unreadable(path, error.message)
+        }
         return (bytes ?? []).split(separator: UInt8(ascii: "\n")).compactMap { line in
-            guard let space = line.firstIndex(of: UInt8(ascii: " ")), space + 1 < line.endIndex,
+            guard let space = line.firstIndex(of: UInt8(ascii: " ")),
                 let since = Int64(String(decoding: line[..<space], as: UTF8.self)), since >= 0,
-                let name = String(validating: line[(space + 1)...], as: UTF8.self)
+                let name = String(validating: line[(space + 1)...], as: UTF8.self), PublicKey(did: name) != nil
             else { return nil }
             return (Array(name.utf8), since)
         }
+    }
+
+    private static func unreadable(_ path: String, _ reason: String) -> HostError {
+        HostError(
+            .io,
+            "cannot read the second copy of the proved ids: \(reason). Make \(path) readable; or remove it, and ids that "
+                + "only it has are no longer protected")
     }
 
     /// Ids are DIDs; one that could not be told from two lines is left out.

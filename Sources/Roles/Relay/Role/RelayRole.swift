@@ -24,7 +24,7 @@ package final class RelayRole: Role {
             throw HostError(error)
         }
         let memory = try RelayMemory.open(options)
-        if let path = memory.movedAside { channel.problem(relayMovedAside: path) }
+        if let damage = memory.damage { channel.problem(ofRelay: damage) }
         return (RelayRole(RelayCore(options, memory, channel)), isThreaded)
     }
 
@@ -130,10 +130,5 @@ extension HostError {
 
 extension HostChannel {
     /// A relay's database was damaged.
-    package func problem(relayMovedAside path: String) {
-        problem(
-            "database_damaged",
-            "the relay's database was damaged and was moved aside to \(path); a new one was created. Proved ids "
-                + "were restored from their second copy")
-    }
+    package func problem(ofRelay damage: String) { problem("database_damaged", damage) }
 }

@@ -103,10 +103,10 @@ struct RelayMemoryTests {
         default: try scratch.write(String(repeating: "no database ", count: 1_000), to: "relay.db")
         }
         // A line that was cut off, and one that says nothing.
-        try scratch.append("\nnonsense\n123", to: "relay.db.ids")
+        try scratch.append("\nnonsense\n123 did:key:z6MkhaXgBZD\n123", to: "relay.db.ids")
 
         let again = try await open(scratch.path)
-        #expect((again.movedAside == nil) == (how == "deleted"))
+        #expect((again.movedAside == nil) == (how == "deleted") && again.restored == 2)
         let second = try TestRelay(memory: again)
         #expect(second.relay.stats.registrations.provedIDs == 2)
         for prover in [alice, try Prover(2)] {
@@ -119,6 +119,49 @@ struct RelayMemoryTests {
         #expect(third.proved.count == 3 && third.movedAside == nil)
         await close(third)
         #expect(try scratch.read("relay.db.ids").split(separator: "\n").count == 3, "it was made whole again")
+    }
+
+    @Test("an id that only the second copy has stays protected, as after the loss of a log or with an older database")
+    func olderDatabase() async throws {
+        let scratch = try Scratch()
+        let first = try await open(scratch.path)
+        let relay = try TestRelay(memory: first)
+        #expect(try await prove(alice, at: relay)["type"] == "registered")
+        await relay.stop()
+        await close(first)
+        try scratch.copy("relay.db", to: "older")
+        let second = try await open(scratch.path)
+        #expect(second.damage == nil)
+        let later = try TestRelay(memory: second)
+        #expect(try await prove(try Prover(2), at: later)["type"] == "registered")
+        await later.stop()
+        await close(second)
+        try scratch.remove("relay.db")
+        try scratch.copy("older", to: "relay.db")
+
+        let third = try await open(scratch.path)
+        #expect(third.proved.count == 2 && third.movedAside == nil && third.restored == 1)
+        #expect(third.damage?.contains("1 proved id was restored") == true)
+        await close(third)
+        let fourth = try await open(scratch.path)
+        #expect(fourth.proved.count == 2 && fourth.damage == nil)
+        await close(fourth)
+        #expect(try scratch.read("relay.db.ids").split(separator: "\n").count == 2)
+    }
+
+    @Test("a second copy that cannot be read stops the relay before it changes anything", arguments: [true, false])
+    func unreadableCopy(isDamaged: Bool) async throws {
+        let scratch = try Scratch()
+        let memory = try await open(scratch.path)
+        await close(memory)
+        if isDamaged { try scratch.write(String(repeating: "no database ", count: 1_000), to: "relay.db") }
+        try scratch.remove("relay.db.ids")
+        try scratch.makeDirectory("relay.db.ids")
+        let error = await #expect(throws: HostError.self) { _ = try await open(scratch.path) }
+        #expect(error?.code == .io && error?.message.contains("relay.db.ids") == true)
+        #expect(!scratch.files.contains { $0.contains("damaged-") }, "the database is still in its place")
+        try scratch.remove("relay.db.ids")
+        await close(try await open(scratch.path))
     }
 
     @Test("what cannot be kept is said once, and the peer is registered all the same")

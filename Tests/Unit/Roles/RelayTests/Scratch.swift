@@ -26,6 +26,14 @@ final class Scratch: Sendable {
 
     func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
 
+    func copy(_ name: String, to other: String) throws {
+        try FileManager.default.copyItem(atPath: "\(path)/\(name)", toPath: "\(path)/\(other)")
+    }
+
+    func makeDirectory(_ name: String) throws {
+        try FileManager.default.createDirectory(atPath: "\(path)/\(name)", withIntermediateDirectories: false)
+    }
+
     var files: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] }
 }
 
