@@ -5,14 +5,22 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
+import socket
 import subprocess
 from pathlib import Path
 
 import pytest
-from programs import BELLWIRE
+from peers import free_port
+from programs import BELLWIRE, wait_until
 from test_command_line import Pair, pair  # noqa: F401
 
 ODD = b"gr\xf6\xdfe"
+
+
+def is_listening(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
 
 
 def run(
@@ -41,6 +49,55 @@ def test_a_command_gets_the_bytes_of_its_words(pair: Pair, tmp_path: Path) -> No
     assert done.stdout == name + b"||--json\xff|"
     assert "gr\ufffd\ufffde-ä-" in pair.desktop.line("words-").string
     run(tmp_path, "run", "--", b"./missing\xff", code=127, XDG_STATE_HOME=state)
+
+
+def test_what_a_notification_says_is_converted(pair: Pair, tmp_path: Path) -> None:  # noqa: F811
+    state = str(tmp_path / "home")
+    run(tmp_path, "send", ODD, b"caf\xe9", XDG_STATE_HOME=state)
+    pair.desktop.line("größe  café$")
+    run(tmp_path, "send", "-t", ODD + b" 2", "-m", b"caf\xe9", XDG_STATE_HOME=state)
+    pair.desktop.line("größe 2  café$")
+
+
+def test_a_json_line_is_sent_though_its_body_was_cut_or_is_too_long(pair: Pair) -> None:  # noqa: F811
+    sender = pair.bellwire("send", "--stdin", "--json")
+    sender.write('{"title":"Half","body":"a\\ud83d"}\n' + json.dumps({"title": "Long", "body": "x" * 70_000}) + "\n")
+    assert sender.process.stdin is not None
+    sender.process.stdin.close()
+    assert sender.wait() == 0, sender.err.all
+    pair.desktop.line("Half  a\ufffd$")
+    assert "bytes left out" in pair.desktop.line("Long  x").string
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_standard_descriptor_is_not_taken_by_a_file_of_the_program(tmp_path: Path, closed: str) -> None:
+    # The pipe for signals had its number: what was printed was read as signals, and standard input never ended.
+    port = free_port()
+    script = f'"$0" relay --listen 127.0.0.1:{port} {closed} & echo $! >&3; wait $!; echo $? >&3'
+    read, write = os.pipe()
+    shell = subprocess.Popen(
+        ["bash", "-c", f"exec 3>&{write} {write}>&-; {script}", BELLWIRE],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=[write],
+    )  # fmt: skip
+    os.close(write)
+    with open(read) as lines:
+        relay = int(lines.readline())
+        wait_until(lambda: is_listening(port) or shell.poll() is not None)
+        assert is_listening(port)
+        os.kill(relay, signal.SIGTERM)
+        assert lines.readline().strip() == "0"
+    assert shell.wait(10) == 0
+
+
+def test_closed_standard_input_is_empty(tmp_path: Path) -> None:
+    done = subprocess.run(
+        ["bash", "-c", 'exec "$0" push A - <&-', BELLWIRE],
+        env={**os.environ, "XDG_STATE_HOME": str(tmp_path)},
+        capture_output=True,
+        timeout=20,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_state_directory_is_found_by_its_bytes(tmp_path: Path) -> None:
@@ -82,7 +139,12 @@ def test_files_are_written_and_read_by_their_bytes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("word", [b"caf\xe9", b"\xff"])
 def test_what_is_text_must_be_text(tmp_path: Path, word: bytes) -> None:
-    for words in ([b"send", word], [b"pair", b"--name", word], [b"desktop", b"--http-name=" + word], [word]):
+    for words in (
+        [b"queue", b"remove", word],
+        [b"pair", b"--name", word],
+        [b"desktop", b"--http-name=" + word],
+        [word],
+    ):
         assert b"not valid UTF-8" in run(tmp_path, *words, code=2).stderr
         told = json.loads(run(tmp_path, *words, "--json", code=2).stderr)
         assert "not valid UTF-8" in told["error"]["message"]

@@ -12,6 +12,7 @@ enum Bellwire {
 
     static func main() {
         do throws(Failure) {
+            try StandardDescriptors.fill()
             try Interrupt.install()
             exit(try run(CommandLineWords.read()).code)
         } catch {

@@ -1,7 +1,7 @@
 /// Escapes of JSON that stand for half of a character.
-enum LoneSurrogates {
+package enum LoneSurrogates {
     /// The text with `\ufffd` in the place of each `\ud800` to `\udfff` that has no other half.
-    static func replaced(in text: String) -> String {
+    package static func replaced(in text: String) -> String {
         var bytes = Array(text.utf8)
         var index = 0
         while index + 1 < bytes.count {

@@ -1,3 +1,4 @@
+import Door
 import Identity
 
 /// A word of the command line as text. Words are bytes: each that is not part of valid UTF-8 becomes a scalar of its own,
@@ -48,7 +49,7 @@ enum Word {
     /// For people: bytes that are not UTF-8 become replacement characters.
     static func shown(_ text: String) -> String { isUTF8(text) ? text : String(decoding: bytes(text), as: UTF8.self) }
 
-    /// The word for where it stands: only a command's words, paths and their like may be anything but UTF-8.
+    /// The word for where it stands: only a command's words, paths and what a notification says may be anything but UTF-8.
     ///
     /// - Parameter place: where it stands, for an error.
     static func checked(_ word: String, as kind: Completed, in place: @autoclosure () -> String) throws(Failure)
@@ -66,6 +67,7 @@ enum Word {
         case .file: return BytePath.text(bytes(word)) ?? word
         case .fileAfterAt where word.hasPrefix("@"):
             return "@" + (BytePath.text(bytes(String(word.dropFirst()))) ?? String(word.dropFirst()))
+        case .message: return Charset.guess(bytes(word))
         case .fileAfterAt, .nothing, .words, .desktops, .peers: throw Failure(.usage, "\(place()) is not valid UTF-8")
         }
     }

@@ -102,7 +102,7 @@ enum BashCompletion {
 
     private static func action(_ completed: Completed) -> String {
         switch completed {
-        case .nothing: ":"
+        case .nothing, .message: ":"
         case .words(let words): "_bellwire_words \(words.map(CompletionText.quoted).joined(separator: " "))"
         case .file: "_bellwire_paths -f"
         case .fileAfterAt: "_bellwire_at_file"

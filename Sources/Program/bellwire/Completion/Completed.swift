@@ -2,6 +2,8 @@
 enum Completed: Equatable {
     /// Nothing that could be known.
     case nothing
+    /// What a notification says: bytes that are not UTF-8 are converted, not refused.
+    case message
     case words([String])
     case file
     /// `@` and a file; anything else is free.
@@ -19,6 +21,7 @@ enum Completed: Equatable {
         case _ where !choices.isEmpty: self = .words(choices)
         case "FILE", "IMAGE": self = .file
         case "TEXT": self = .fileAfterAt
+        case "TITLE", "BODY": self = .message
         case "DIR": self = .directory
         case "CMD", "COMMAND": self = .command
         case "DESKTOP": self = .desktops

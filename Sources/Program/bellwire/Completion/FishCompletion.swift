@@ -67,7 +67,7 @@ enum FishCompletion {
 
     private static func action(_ completed: Completed) -> String {
         switch completed {
-        case .nothing: " -x"
+        case .nothing, .message: " -x"
         case .words(let words): " -x -a \(quoted(words.joined(separator: " ")))"
         case .file: " -r -F"
         case .fileAfterAt: " -x -a '(__bellwire_at_file)'"

@@ -101,7 +101,7 @@ enum ZshCompletion {
 
     private static func action(_ completed: Completed) -> String {
         switch completed {
-        case .nothing: " "
+        case .nothing, .message: " "
         case .words(let words): "(\(words.joined(separator: " ")))"
         case .file: "_files"
         case .fileAfterAt: "_bellwire_at_file"

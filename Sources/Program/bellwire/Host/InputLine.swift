@@ -3,7 +3,8 @@ import JSON
 
 /// A line of standard input that says a notification.
 enum InputLine {
-    /// A title, which a body and a priority may follow, with tabs between them; with `json`, an object.
+    /// A title, which a body and a priority may follow, with tabs between them; with `json`, an object. The middle of a
+    /// long body is left out, and a surrogate without its other half becomes U+FFFD: what clients cut is not lost.
     ///
     /// - Returns: `nil` for an empty line.
     static func params(of line: String, json: Bool) throws(Failure) -> JSONObject? {
@@ -16,9 +17,12 @@ enum InputLine {
             ]
         }
         do throws(JSONError) {
-            guard var object = try JSONValue(parsing: line).object else {
-                throw JSONError(.syntax, "not a JSON object")
+            let value: JSONValue
+            do throws(JSONError) { value = try JSONValue(parsing: line) } catch {
+                value = try JSONValue(parsing: LoneSurrogates.replaced(in: line))
             }
+            guard var object = value.object else { throw JSONError(.syntax, "not a JSON object") }
+            if let body = object["body"]?.string { object["body"] = .string(BodyText.cut(body).text) }
             if let number = object["priority"]?.integer { object["priority"] = .string(Priority.name(of: "\(number)")) }
             return object
         } catch {
