@@ -239,13 +239,14 @@ package struct Outbox {
     /// The history was cleared.
     package func withdrawAll() throws(StoreError) { try connection.execute("DELETE FROM outbox") }
 
-    /// The history was cleared through this row. What was put in behind it stays.
-    package func withdrawAll(through row: Int64) throws(StoreError) {
+    /// These rows of the history were cleared. What was put in behind them stays.
+    package func withdrawAll(_ extent: HistoryExtent) throws(StoreError) {
         try connection.execute(
             """
-            DELETE FROM outbox WHERE seq <= (
-                SELECT max(seq) FROM outbox AS cleared WHERE cleared.device = outbox.device AND push BETWEEN 1 AND ?)
-            """, [.integer(row)])
+            DELETE FROM outbox WHERE NOT (push > 0 AND \(HistoryExtent.leavesOut("push"))) AND seq <= (
+                SELECT max(seq) FROM outbox AS cleared
+                WHERE cleared.device = outbox.device AND push > 0 AND \(HistoryExtent.contains("cleared.push")))
+            """, extent.values)
     }
 
     /// The oldest row of the history that this device has not acknowledged; `nil` = none.

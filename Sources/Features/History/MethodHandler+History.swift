@@ -42,7 +42,7 @@ extension MethodHandler {
     }
 
     func markAllAsRead(_ bound: CommandBound?) throws(StoreError) -> Handled {
-        let ids = try history.markAllAsRead(at: context.now, through: try row(bound))
+        let ids = try history.markAllAsRead(at: context.now, extent(bound))
         return answer(
             ["success": true, "markedCount": .integer(Int64(ids.count))],
             announcing: Self.events(ids) { .read($0, at: context.now) })
@@ -54,6 +54,18 @@ extension MethodHandler {
         return stride(from: 0, to: named.count, by: idsPerEvent).map { start in
             event(Array(named[start..<min(start + idsPerEvent, named.count)]))
         }
+    }
+
+    /// The rows that a command with this bound concerns; `nil` = all.
+    private func extent(_ bound: CommandBound?) throws(StoreError) -> HistoryExtent? {
+        let last = try row(bound)
+        guard case .device(let peer, _) = caller else {
+            guard let last else { return nil }
+            return try HistoryExtent(through: last, for: nil, history.connection)
+        }
+        let extent = try HistoryExtent(through: last ?? .max, for: peer, history.connection)
+        if last != nil { return extent }
+        return try extent.leavesOut(history.connection) ? extent : nil
     }
 
     /// The newest row that a command with this bound concerns; `nil` = all.
@@ -84,7 +96,7 @@ extension MethodHandler {
     }
 
     func clearAll(_ bound: CommandBound?) throws(StoreError) -> Handled {
-        if let row = try row(bound), try history.hasRows(after: row) { return try clear(through: row) }
+        if let extent = try extent(bound), try extent.leavesOut(history.connection) { return try clear(extent) }
         let cleared = try history.clear()
         try Outbox(history.connection).withdrawAll()
         var events: [StateEvent] = []
@@ -95,10 +107,10 @@ extension MethodHandler {
         return answer(["success": true, "clearedCount": .integer(cleared.count)], announcing: events)
     }
 
-    /// Deletes the rows through this one, and withdraws them from the devices that do not have them yet.
-    private func clear(through row: Int64) throws(StoreError) -> Handled {
-        try Outbox(history.connection).withdrawAll(through: row)
-        let cleared = try history.clear(through: row)
+    /// Deletes these rows, and withdraws them from the devices that do not have them yet.
+    private func clear(_ extent: HistoryExtent) throws(StoreError) -> Handled {
+        try Outbox(history.connection).withdrawAll(extent)
+        let cleared = try history.clear(extent)
         let before = cleared.before.map { [StateEvent.cleared(before: $0)] } ?? []
         return answer(
             ["success": true, "clearedCount": .integer(cleared.count)],

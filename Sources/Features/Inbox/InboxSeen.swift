@@ -21,11 +21,12 @@ package struct InboxSeen {
     /// Hints may be ahead of pushes that have not come yet, so they are no bound.
     private static let rows = "FROM inbox WHERE desktop = \(Inbox.number) AND row <= ? AND hidden < 2 AND hint <> 1"
 
-    /// Up to the newest; `nil` = the device has nothing of this desktop.
+    /// Up to the newest. Of a desktop of which the device has nothing: what is older than `moment`, when the user asked,
+    /// and does not wait for this device.
     ///
     /// Some are newest by the desktop's clock, some by their order: the clock may have been set, and each of them may be
     /// gone from the desktop by then.
-    package func bound() throws(StoreError) -> CommandBound? {
+    package func bound(at moment: EpochMilliseconds) throws(StoreError) -> CommandBound {
         let half = CommandBound.limit / 2
         func newest(_ order: String) throws(StoreError) -> [(id: NotificationID, at: EpochMilliseconds)] {
             try connection.query(
@@ -34,7 +35,7 @@ package struct InboxSeen {
             ) { (row) throws(StoreError) in (id: NotificationID(try row.text(0)), at: try row.integer(1)) }
         }
         let byTime = try newest("created_at DESC, row DESC")
-        guard let newestOne = byTime.first else { return nil }
+        guard let newestOne = byTime.first else { return CommandBound(ids: [], moment: moment) }
         var ids = byTime.map { $0.id }
         for one in try newest("arrival DESC") where !ids.contains(one.id) { ids.append(one.id) }
         return CommandBound(ids: ids, moment: newestOne.at)

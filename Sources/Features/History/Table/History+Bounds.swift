@@ -1,3 +1,4 @@
+import Delivery
 import Listing
 import Notifications
 import Store
@@ -24,22 +25,21 @@ extension History {
         ) { (row) throws(StoreError) in try row.integer(0) } ?? 0
     }
 
-    func hasRows(after row: Int64) throws(StoreError) -> Bool {
-        try connection.integer("SELECT EXISTS (SELECT 1 FROM history WHERE row > ?)", [.integer(row)]) != 0
-    }
-
-    /// Marks those through a row; gives those that were unread before, the newest first.
-    func markAsRead(through last: Int64, at moment: EpochMilliseconds) throws(StoreError) -> [NotificationID] {
-        let unread = "INDEXED BY history_facets WHERE \(Self.everyKind) AND read = 0 AND row <= ?"
+    /// Marks these; gives those that were unread before, the newest first.
+    func markAsRead(_ extent: HistoryExtent, at moment: EpochMilliseconds) throws(StoreError) -> [NotificationID] {
+        let concerned = HistoryExtent.contains("row")
+        let unread = "INDEXED BY history_facets WHERE \(Self.everyKind) AND read = 0 AND \(concerned)"
         let ids = try connection.query(
-            "SELECT id, created_at FROM history \(unread) ORDER BY created_at DESC, row DESC", [.integer(last)]
+            "SELECT id, created_at FROM history \(unread) ORDER BY created_at DESC, row DESC", extent.values
         ) { (row) throws(StoreError) in NotificationID(try row.text(0)) }
         guard !ids.isEmpty else { return [] }
         let counts = HistoryCounts(connection)
         var change = HistoryCounts.Change(tallied: try counts.stored().tallied)
         let marked = try connection.query(
-            "UPDATE history SET read = 1, read_at = ? WHERE read = 0 AND row <= ? RETURNING row, \(HistoryCounts.Kind.columns)",
-            [.integer(moment), .integer(last)]
+            """
+            UPDATE history SET read = 1, read_at = ?3 WHERE read = 0 AND \(concerned)
+            RETURNING row, \(HistoryCounts.Kind.columns)
+            """, extent.values + [.integer(moment)]
         ) { (row) throws(StoreError) in (row: try row.integer(0), kind: try HistoryCounts.Kind(row, from: 1)) }
         for (row, kind) in marked {
             change.add(1, row, of: kind)
@@ -49,7 +49,7 @@ extension History {
         return ids
     }
 
-    /// What a clearing through a row took away.
+    /// What a clearing of an extent took away.
     struct ClearedThrough {
         var count: Int64 = 0
         /// Everything created before this is gone; `nil` = nothing is.
@@ -58,27 +58,30 @@ extension History {
         var named: [NotificationID] = []
     }
 
-    /// Deletes those through a row, while there are newer ones.
-    func clear(through last: Int64) throws(StoreError) -> ClearedThrough {
+    /// Deletes these, while there are others.
+    func clear(_ extent: HistoryExtent) throws(StoreError) -> ClearedThrough {
         var cleared = ClearedThrough()
-        let newest = try connection.first("SELECT max(created_at) FROM history WHERE row <= ?", [.integer(last)]) {
+        let concerned = HistoryExtent.contains("row")
+        let newest = try connection.first("SELECT max(created_at) FROM history WHERE \(concerned)", extent.values) {
             (row) throws(StoreError) in try row.optionalInteger(0)
         }
         guard case .some(let newest?) = newest else { return cleared }
         let kept = try connection.integer(
-            "SELECT ifnull(min(created_at), 9223372036854775807) FROM history WHERE row > ?", [.integer(last)])
+            """
+            SELECT ifnull(min(created_at), 9223372036854775807) FROM history WHERE \(HistoryExtent.leavesOut("row"))
+            """, extent.values)
         let before = min(newest &+ 1, kept)
         cleared.before = before
         cleared.named = try connection.query(
             """
-            SELECT id FROM history WHERE row <= ? AND created_at >= ? ORDER BY created_at DESC, row DESC LIMIT ?
-            """, [.integer(last), .integer(before), .integer(MethodHandler.idLimit)]
+            SELECT id FROM history WHERE \(concerned) AND created_at >= ?3 ORDER BY created_at DESC, row DESC LIMIT ?4
+            """, extent.values + [.integer(before), .integer(MethodHandler.idLimit)]
         ) { (row) throws(StoreError) in NotificationID(try row.text(0)) }
         let counts = HistoryCounts(connection)
         var change = HistoryCounts.Change(tallied: try counts.stored().tallied)
         // The index drops everything at once, and takes what stays in again.
         try TextIndexer(Self.text, connection).removeAll()
-        cleared.count = Int64(try delete("row <= ?", .integer(last), counting: &change))
+        cleared.count = Int64(try delete(concerned, extent.values, counting: &change))
         try counts.apply(change)
         return cleared
     }

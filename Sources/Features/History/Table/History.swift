@@ -1,4 +1,4 @@
-import Delivery
+package import Delivery
 package import Listing
 package import Notifications
 package import Store
@@ -67,11 +67,11 @@ package struct History {
         return marked.count
     }
 
-    /// Marks all, or those through a row; gives those that were unread before, the newest first.
+    /// Marks all, or those of an extent; gives those that were unread before, the newest first.
     package func markAllAsRead(
-        at moment: EpochMilliseconds, through row: Int64? = nil
+        at moment: EpochMilliseconds, _ extent: HistoryExtent? = nil
     ) throws(StoreError) -> [NotificationID] {
-        if let row { return try markAsRead(through: row, at: moment) }
+        if let extent { return try markAsRead(extent, at: moment) }
         let unread = "INDEXED BY history_facets WHERE \(Self.everyKind) AND read = 0"
         let ids = try connection.query(
             "SELECT id, created_at FROM history \(unread) ORDER BY created_at DESC, row DESC"
@@ -103,7 +103,7 @@ package struct History {
         try TextIndexer(Self.text, connection).remove(row)
         let counts = HistoryCounts(connection)
         var change = HistoryCounts.Change(tallied: try counts.stored().tallied)
-        let deleted = try delete("row = ?", .integer(row), counting: &change)
+        let deleted = try delete("row = ?", [.integer(row)], counting: &change)
         try counts.apply(change)
         return deleted
     }
@@ -184,14 +184,14 @@ package struct History {
             INSERT INTO history_gone SELECT row, title, body, search FROM history
                 WHERE \(condition) AND \(Self.text.contains("+row"))
             """, [value])
-        return try delete(condition, value, counting: &change)
+        return try delete(condition, [value], counting: &change)
     }
 
     func delete(
-        _ condition: String, _ value: Value, counting change: inout HistoryCounts.Change
+        _ condition: String, _ values: [Value], counting change: inout HistoryCounts.Change
     ) throws(StoreError) -> Int {
         let deleted = try connection.query(
-            "DELETE FROM history WHERE \(condition) RETURNING row, \(HistoryCounts.Kind.columns)", [value]
+            "DELETE FROM history WHERE \(condition) RETURNING row, \(HistoryCounts.Kind.columns)", values
         ) { (row) throws(StoreError) in (row: try row.integer(0), kind: try HistoryCounts.Kind(row, from: 1)) }
         for (row, kind) in deleted { change.add(-1, row, of: kind) }
         return deleted.count

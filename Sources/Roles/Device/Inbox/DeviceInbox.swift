@@ -238,7 +238,7 @@ final class DeviceInbox {
             // There is no desktop to ask any more.
             if !isPaired { try inbox.changes.end(number, .done) }
             // Deployed desktops know no bound: the queue names what the user saw.
-            let bound = kind.isOfAll && isSecure ? try InboxSeen(connection, of: peer).bound() : nil
+            let bound = kind.isOfAll && isSecure ? try InboxSeen(connection, of: peer).bound(at: moment) : nil
             return Begun(
                 number: number, newest: try inbox.newestRow(), unread: try inbox.counts.unread(), bound: bound)
         } then: { [weak self] result in

@@ -24,7 +24,7 @@ struct QueueBounds {
         let seen = InboxSeen(connection, of: command.desktop, through: row)
         var bounded = command
         if isSecure {
-            let bound = try seen.bound() ?? CommandBound(ids: [], moment: command.createdAt)
+            let bound = try seen.bound(at: command.createdAt)
             bounded.params.merge(bound.params)
         } else {
             let ids = try seen.ids(effect, limit: QueuedCommand.idLimit)

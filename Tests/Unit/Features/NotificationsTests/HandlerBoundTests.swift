@@ -133,6 +133,37 @@ import Wire
         #expect(try waiting(for: "did:key:b").isEmpty)
     }
 
+    /// Keeps a push that waits for the second device alone.
+    private func pushToOther(_ id: NotificationID, at moment: Int64) throws {
+        let sent = try desktop.handle(.send, ["title": "T"], from: .host, id: id, now: moment)
+        guard case .push(let event, _)? = sent.effects.last else { return }
+        try desktop.database.run { connection throws(StoreError) in
+            _ = try Outbox(connection).enqueue(
+                event, row: sent.row, to: [Outbox.Recipient("did:key:b", isSealed: true)], now: moment)
+        }
+    }
+
+    private static let bounds: [JSONObject] = [["throughIds": ["n2"], "throughAt": 3], [:]]
+
+    @Test("a push that waits for another device alone stays, with a bound and without one", arguments: bounds)
+    func ofOthers(bound: JSONObject) throws {
+        try push("n0", at: 1)
+        try pushToOther("other", at: 2)
+        try push("n2", at: 3)
+        let marked = try desktop.handle(.markAllAsRead, bound, now: 9)
+        #expect(marked.announcements.map(\.event) == [.read(["n2", "n0"], at: 9)])
+        #expect(try desktop.counts == (3, 1))
+        let cleared = try desktop.handle(.clearAll, bound, now: 50)
+        #expect(json(cleared) == #"{"success":true,"clearedCount":2}"#)
+        #expect(cleared.announcements.map(\.event) == [.cleared(before: 2), .deleted(["n2"])])
+        #expect(try ids == ["other"])
+        #expect(try desktop.counts == (1, 1))
+        #expect(try waiting(for: "did:key:b") == ["other"])
+        // The desktop's own program means everything.
+        _ = try desktop.handle(.clearAll, from: .host, now: 60)
+        #expect(try ids.isEmpty && waiting(for: "did:key:b").isEmpty)
+    }
+
     @Test("a device that has seen nothing clears what was there when it asked, and nothing that still waits for it")
     func nothingSeen() throws {
         _ = try desktop.handle(.send, ["title": "T"], id: "old", now: 5)
