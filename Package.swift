@@ -134,7 +134,7 @@ targets += floor(
             name: "Hosting",
             dependencies: ["Errors", "Transport", "Store", "Identity", "Sealing", "SystemServices", "Wire", "JSON"]),
         // A state directory that several programs have open: holder, guests, and which events each program has received.
-        .target(name: "Sharing", dependencies: ["Transport", "Store", "Hosting", "JSON", "CLinux"]),
+        .target(name: "Sharing", dependencies: ["Transport", "Store", "Hosting", "Identity", "JSON", "CLinux"]),
     ])
 
 // MARK: Roles

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Identity
 
 /// By which names a program takes the stored events of a shared role.
 package struct FeedTaker: Sendable, Equatable {
@@ -27,11 +28,18 @@ package struct FeedTaker: Sendable, Equatable {
     ///
     /// - Parameter path: of what the executable runs; `nil` = the executable is the program.
     package static func ofProgram(_ path: String?) -> FeedTaker {
-        // A name has no slash, and at most 255 bytes: the end of a path tells more.
-        let parts = path?.split(separator: "/").joined(separator: ":") ?? ""
-        let script = String(decoding: parts.utf8.suffix(200), as: UTF8.self)
-        let name = script.isEmpty ? executableName() : script
+        let name = path.flatMap(scriptName) ?? executableName()
         return FeedTaker(name, copy: "\(name)/\(String(UInt64.random(in: 0...UInt64.max), radix: 36))")
+    }
+
+    /// A name has no slash, and at most 255 bytes: a path becomes one, and its end tells more. Where that leaves something
+    /// out, or might be another path's name, the name begins with a hash of the path.
+    private static func scriptName(_ path: String) -> String? {
+        let name = path.split(separator: "/").joined(separator: ":")
+        guard !name.isEmpty else { return nil }
+        guard path.contains(":") || name.utf8.count > 200 else { return name }
+        let hash = TextEncoding.hex.encode(Array(ContentHash.short(Array(path.utf8)).prefix(8)))
+        return "\(hash):\(String(decoding: name.utf8.suffix(200), as: UTF8.self))"
     }
 
     /// The file name of the running program.

@@ -115,6 +115,10 @@ import Testing
         #expect(
             lamp.application == "home:me:lamp.py" && lamp.application != FeedTaker.ofProgram("/opt/lamp.py").application
         )
+        let deep = "/" + String(repeating: "d", count: 250)
+        for (one, other) in [("/q:r/s.py", "/q/r/s.py"), ("/a" + deep, "/b" + deep), ("/a:b/c", "/a/b:c")] {
+            #expect(FeedTaker.ofProgram(one).application != FeedTaker.ofProgram(other).application)
+        }
         for path in ["/" + String(repeating: "ü", count: 2_000), "/", "\u{1F468}\u{200D}\u{1F469}/a.py"] {
             let taker = FeedTaker.ofProgram(path)
             #expect((1...255).contains(taker.application.utf8.count) && taker.copy?.utf8.count ?? 256 <= 255)

@@ -50,8 +50,11 @@ def _path(value: StrPath, field: str) -> str:
 def running_script() -> str | None:
     """The path of what the interpreter runs; None for the interactive interpreter and -c."""
     path = getattr(sys.modules.get("__main__"), "__file__", None)
-    # A path need not be UTF-8.
-    return os.path.realpath(path).encode(errors="replace").decode()[-4_000:] if path else None
+    if not path:
+        return None
+    # A path need not be UTF-8; two of them never get the same text.
+    name = os.fsencode(os.path.realpath(path)).replace(b"\\", b"\\\\")
+    return name.decode(errors="backslashreplace")[-4_000:]
 
 
 class Device(Methods):
