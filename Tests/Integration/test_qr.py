@@ -104,7 +104,11 @@ def test_every_kind_of_png_is_read(library: ctypes.CDLL, tmp_path: Path, kind: s
     assert read(library, other) == [CODE]
 
 
-@pytest.mark.parametrize("changes", [[], ["-negate"]], ids=["light", "ink"])
+@pytest.mark.parametrize(
+    "changes",
+    [[], ["-negate"], ["-sampling-factor", "4:2:0"], ["-sampling-factor", "4:2:2"]],
+    ids=["light", "ink", "4:2:0", "4:2:2"],
+)
 def test_a_jpeg_in_the_colours_of_printing_is_read(library: ctypes.CDLL, tmp_path: Path, changes: list[str]) -> None:
     image, printed = tmp_path / "code.png", tmp_path / "printed.jpg"
     image.write_bytes(png(library, CODE))

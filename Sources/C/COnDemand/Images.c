@@ -155,9 +155,10 @@ static int read_jpeg(
     if (r < 0) return r;
     tjhandle state = jpeg.tjInitDecompress();
     if (!state) return -ENOMEM;
-    int width = 0, height = 0, subsampling = 0, colours = 0;
-    bool ok = jpeg.tjDecompressHeader3(state, bytes, count, &width, &height, &subsampling, &colours) == 0 &&
-              width > 0 && height > 0;
+    int width = 0, height = 0, subsampling = 0, colours = -1;
+    /* It gives the rest of the header where it has no name for the subsampling, as in CMYK with 4:2:0, which it can read. */
+    const bool is_read = jpeg.tjDecompressHeader3(state, bytes, count, &width, &height, &subsampling, &colours) == 0;
+    bool ok = (is_read || subsampling < 0) && width > 0 && height > 0 && colours >= 0;
     if (ok) {
         const bool is_print = colours == TJCS_CMYK || colours == TJCS_YCCK;
         const tjscalingfactor half = {1, 2};
