@@ -34,6 +34,8 @@ final class DatabaseCore: Sendable {
     private let queue = Mutex(Queue())
     private let queueLimit: Int
     private let path: String
+    /// On a small file system, whose free space each transaction must leave to the log.
+    private let room: DiskRoom?
     /// Only on the store's thread. `nil` once it is closed.
     nonisolated(unsafe) private var connection: Connection?
 
@@ -43,6 +45,8 @@ final class DatabaseCore: Sendable {
     init(_ connection: sending Connection, path: String, queueLimit: Int) {
         self.connection = connection
         self.path = path
+        let room = DiskRoom(path: path)
+        self.room = room.isSmall ? room : nil
         self.queueLimit = queueLimit
     }
 
@@ -153,6 +157,8 @@ final class DatabaseCore: Sendable {
             for job in jobs { job.finish(failed: error) }
             return
         }
+        // Without it the next ones may fail, and say why.
+        try? room?.boundFile(of: connection)
         if Batch(connection: connection).run(jobs) != nil { DatabaseFile(path: path).markSuspect() }
     }
 }

@@ -72,7 +72,14 @@ struct DatabaseFile {
         }
         connection.keepLog(false)
         // Only now: a log that has a limit is cut when it is folded in, also that of a damaged file.
-        if !isInMemory { try connection.executeScript("PRAGMA journal_size_limit = 16777216") }
+        if !isInMemory {
+            let room = DiskRoom(path: path)
+            if room.isSmall {
+                try room.boundLog(of: connection)
+            } else {
+                try connection.executeScript("PRAGMA journal_size_limit = 16777216")
+            }
+        }
         try migrator.migrate(connection)
         return connection
     }

@@ -287,8 +287,12 @@ final class CommandServer {
         case .failure(let error):
             submitNext()
             host.storeFailed("command failed", error)
-            let failure = RemoteError(.internalError, "the desktop's store failed")
-            for transaction in batch { output(.answer(.error(failure), to: transaction.origin)) }
+            for transaction in batch {
+                // Devices need not know how this machine is.
+                let reason = if case .host = transaction.origin { ": \(error)" } else { "" }
+                let failure = RemoteError(.internalError, "the desktop's store failed" + reason)
+                output(.answer(.error(failure), to: transaction.origin))
+            }
         }
         forgetMoves()
     }

@@ -1,16 +1,19 @@
-internal import Glibc
-internal import Store
+import Glibc
 
-/// How much of its file system a relay's store may use: the file leaves room for its log, or nothing could be deleted any
-/// more once the disk is full.
-struct DiskRoom: Sendable {
-    let path: String
+/// How much of its file system a database may use. On a small one the log is small, and the file leaves room for it: else
+/// the log would fill the disk, and nothing could be deleted any more.
+package struct DiskRoom: Sendable {
+    private let path: String
     /// What the file may grow to.
-    let maximumBytes: Int64
+    private let maximumBytes: Int64
 
+    package init(path: String, maximumBytes: Int64 = .max) { (self.path, self.maximumBytes) = (path, maximumBytes) }
+
+    /// SQLite's usual one, in bytes.
+    private static let pageSize: Int64 = 4_096
     /// Of a log, in pages of the store: SQLite's own limit, and on small file systems less.
     private static let logPages: ClosedRange<Int64> = 64...1_000
-    /// A frame has at most one MiB, and a transaction may write all its pages.
+    /// A frame or an inbox row has at most one MiB, and a transaction may write all its pages.
     private static let largestJob: Int64 = 1_310_720
 
     private func fileSystem() -> (size: Int64, free: Int64)? {
@@ -22,8 +25,11 @@ struct DiskRoom: Sendable {
         return (size.overflow ? .max : size.partialValue, free.overflow ? .max : free.partialValue)
     }
 
-    /// Whether a transaction that deletes many frames may not fit into the log.
-    var isTight: Bool { fileSystem().map { $0.free < 32 << 20 } ?? false }
+    /// Whether the file system is so small that a log of SQLite's usual size matters.
+    var isSmall: Bool { fileSystem().map { $0.size / 64 / Self.pageSize < Self.logPages.upperBound } ?? false }
+
+    /// Whether a transaction that deletes many rows may not fit into the log.
+    package var isTight: Bool { fileSystem().map { $0.free < 32 << 20 } ?? false }
 
     private func logLimit(_ pageSize: Int64) -> Int64 {
         let share = (fileSystem()?.size ?? .max) / 64 / pageSize
@@ -31,7 +37,7 @@ struct DiskRoom: Sendable {
     }
 
     /// A log is folded into the file once it has so many pages, and cut to that size if it was longer.
-    func boundLog(of connection: Connection) throws(StoreError) {
+    package func boundLog(of connection: Connection) throws(StoreError) {
         let pageSize = max(512, try connection.integer("PRAGMA page_size"))
         let pages = logLimit(pageSize)
         try connection.executeScript(
@@ -39,7 +45,7 @@ struct DiskRoom: Sendable {
     }
 
     /// Sets how many pages the file may have now.
-    func boundFile(of connection: Connection) throws(StoreError) {
+    package func boundFile(of connection: Connection) throws(StoreError) {
         let pageSize = max(512, try connection.integer("PRAGMA page_size"))
         let used = try connection.integer("PRAGMA page_count")
         var pages = maximumBytes / pageSize
