@@ -135,6 +135,13 @@ def test_files_are_written_and_read_by_their_bytes(tmp_path: Path) -> None:
     missing = run(tmp_path, "qr", "--read", ODD + b".gone", code=1).stderr
     assert b"No such file" in missing and "gr\ufffd".encode() in missing
     assert b"--read" not in missing
+    folder = os.fsencode(tmp_path) + b"/folder-" + ODD
+    os.mkdir(folder)
+    for words in (["qr", "--read", folder + b"/none.png"], ["pair", b"@" + folder + b"/none"]):
+        for more in ([], ["--json"]):
+            done = subprocess.run([BELLWIRE, *words, *more], cwd=tmp_path, capture_output=True, timeout=30, check=False)
+            told = done.stderr if not more else json.loads(done.stderr)["error"]["message"].encode()
+            assert done.returncode != 0 and "gr\ufffd\ufffde/none".encode() in told and b"/proc" not in told, done
 
 
 @pytest.mark.parametrize("word", [b"caf\xe9", b"\xff"])

@@ -73,7 +73,7 @@ def test_each_bad_line_is_named_by_its_number(pair: Pair, options: list[str]) ->
 
 
 def test_what_is_not_utf_8_is_refused(pair: Pair) -> None:  # noqa: F811
-    for arguments in ([b"send", b"caf\xe9"], [b"send", b"t", b"-m", b"\xc3"], [b"\xff"]):
+    for arguments in ([b"queue", b"remove", b"caf\xe9"], [b"send", b"t", b"--icon", b"\xc3"], [b"\xff"]):
         found = subprocess.run([os.fsencode(BELLWIRE), *arguments], capture_output=True, timeout=30, check=False)
         assert found.returncode == 2
         assert b"is not valid UTF-8" in found.stderr

@@ -10,7 +10,7 @@ package enum BytePath {
     private static let namesOnly: CInt = 0o10000000
 
     /// - Parameter makes: creates missing directories of the part that is not UTF-8, for their owner alone.
-    /// - Returns: `nil` with `errno` if that part does not exist, or `/proc` is not mounted.
+    /// - Returns: `nil` with `errno` if that part does not exist; `ENOTSUP` if `/proc` is not mounted.
     package static func text(_ path: [UInt8], makes: Bool = false) -> String? {
         if let text = String(validating: path, as: UTF8.self) { return text }
         let slash = UInt8(ascii: "/")
@@ -30,16 +30,33 @@ package enum BytePath {
             if let text = known[Array(path[..<end])], isSame(name, text) { return text + rest }
             let descriptor = open(name, namesOnly | O_CLOEXEC)
             guard descriptor >= 0 else { return nil }
-            let text = "/proc/self/fd/\(descriptor)"
+            let text = folder + "\(descriptor)"
             guard isSame(name, text) else {
                 close(descriptor)
-                errno = ENOENT
+                errno = ENOTSUP
                 return nil
             }
             known[Array(path[..<end])] = text
             return text + rest
         }
     }
+
+    /// A message for people, with the paths that these texts stand for. Bytes that are not UTF-8 become U+FFFD.
+    package static func named(in message: String) -> String {
+        let known = known.withLock { $0 }
+        guard !known.isEmpty, message.contains(folder) else { return message }
+        var parts = message.split(separator: folder, omittingEmptySubsequences: false)[...]
+        var named = String(parts.removeFirst())
+        for part in parts {
+            let number = part.prefix { $0.isASCII && $0.isNumber }
+            let path = known.first { $0.value == folder + number }?.key
+            named += path.map { String(decoding: $0, as: UTF8.self) } ?? folder + number
+            named += part.dropFirst(number.count)
+        }
+        return named
+    }
+
+    private static let folder = "/proc/self/fd/"
 
     private static func terminated(_ path: ArraySlice<UInt8>) -> [CChar] {
         path.map { CChar(bitPattern: $0) } + [0]

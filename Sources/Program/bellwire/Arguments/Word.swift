@@ -1,4 +1,5 @@
 import Door
+import Glibc
 import Identity
 
 /// A word of the command line as text. Words are bytes: each that is not part of valid UTF-8 becomes a scalar of its own,
@@ -47,7 +48,9 @@ enum Word {
     static func isUTF8(_ text: String) -> Bool { !text.unicodeScalars.contains { escapes.contains($0.value) } }
 
     /// For people: bytes that are not UTF-8 become replacement characters.
-    static func shown(_ text: String) -> String { isUTF8(text) ? text : String(decoding: bytes(text), as: UTF8.self) }
+    static func shown(_ text: String) -> String {
+        BytePath.named(in: isUTF8(text) ? text : String(decoding: bytes(text), as: UTF8.self))
+    }
 
     /// The word for where it stands: only a command's words, paths and what a notification says may be anything but UTF-8.
     ///
@@ -60,7 +63,8 @@ enum Word {
         case .command: return word
         case .directory:
             guard let path = BytePath.text(bytes(word), makes: true) else {
-                throw Failure(.usage, "cannot open \(word): \(Failure.systemError)")
+                let reason = errno == ENOTSUP ? "it is not valid UTF-8, which needs /proc" : Failure.systemError
+                throw Failure(.usage, "cannot open \(word): \(reason)")
             }
             return path
         // A file need not exist; opening it reports that.

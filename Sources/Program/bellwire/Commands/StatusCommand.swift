@@ -19,7 +19,7 @@ extension Command {
             Example(line: "bellwire status", says: "Shows both."),
             Example(
                 line: "bellwire status --device --json | jq -r '.problems[].message'",
-                says: "What is wrong with the device."),
+                says: "Prints what is wrong with the device."),
         ],
         run: { arguments throws(Failure) in try StatusRun(arguments).run() })
 

@@ -24,9 +24,11 @@ enum Output {
     /// Prints why the program ends, in one line on standard error.
     static func failure(_ failure: Failure, json: Bool) {
         guard json else { return notice(failure.message, failure.exit.isInterruption ? nil : .red) }
-        let error = failure.error ?? ["message": .string(Word.shown(failure.message))]
+        var error = failure.error?.object ?? ["message": .string(failure.message)]
+        if let message = error["message"]?.string { error["message"] = .string(Word.shown(message)) }
         write(
-            JSONValue.object(["error": error, "exit": .integer(Int64(failure.exit.code))]).serialized() + "\n", to: 2)
+            JSONValue.object(["error": .object(error), "exit": .integer(Int64(failure.exit.code))]).serialized() + "\n",
+            to: 2)
     }
 
     /// Whether standard output is a terminal.
