@@ -14,6 +14,12 @@ package final class Fetch {
     let host: String?
     /// Takes the place of a look-up: it will look up a name, or is doing so. Such a one also when it is over.
     private(set) var looksUp: Bool
+    /// Its look-up takes longer than ``Fetcher/quickLookUp``, and perhaps hangs.
+    private(set) var isSlow = false
+    private lazy var slowness = LoopTimer { [weak self] in
+        self?.isSlow = true
+        self?.fetcher?.runNext()
+    }
     private var begunAt: UInt64?
     private lazy var deadline = LoopTimer { [weak self] in
         guard let self else { return }
@@ -79,8 +85,10 @@ package final class Fetch {
             return perform(machine.fail(FetchError(.tooMany, "too many names are being looked up")))
         }
         (looksUp, isLookingUp) = (true, true)
+        slowness.start(after: Fetcher.quickLookUp)
         fetcher.lookUp(host) { answer in
-            (self.looksUp, self.isLookingUp) = (false, false)
+            self.slowness.stop()
+            (self.looksUp, self.isLookingUp, self.isSlow) = (false, false, false)
             self.fetcher?.runNext()
             guard self.then != nil else { return self.leave() }
             let addresses = try? answer.get()

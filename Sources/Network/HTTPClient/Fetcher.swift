@@ -5,12 +5,17 @@ package import Transport
 ///
 /// HTTPS only, also after a redirect; public addresses only, and the address that was checked is the one that is used; no
 /// proxy, cookies or login; one body of a limited size in a limited time. At most twelve run at once, eight of them from one
-/// host, and 64 wait. Names have a limit of their own: a look-up that hangs takes the place of another look-up alone.
+/// host, and 64 wait. Names have limits of their own: a look-up that hangs gives its place to another host's after a second,
+/// and only twelve together keep further ones waiting.
 @EventLoop
 package final class Fetcher {
     package static let maximumRunning = 12
     package static let maximumFromHost = 8
     package static let maximumLookUps = 4
+    /// Look-ups, those included that hang. The process has a few more, for relays.
+    static let maximumHanging = 12
+    /// A look-up that takes longer, in milliseconds, doesn't count as one of ``maximumLookUps`` any more.
+    static let quickLookUp: UInt64 = 1_000
     package static let maximumWaiting = 64
     /// Milliseconds for which one waits for its turn, before its own time begins.
     package static let longestWait: UInt64 = 30_000
@@ -76,20 +81,18 @@ package final class Fetcher {
         let active = running.filter { !$0.isOver }
         return active.count < Self.maximumRunning
             && active.count { $0.host == fetch.host } < Self.maximumFromHost
-            && (!fetch.looksUp || mayLookUp)
+            && (!fetch.looksUp || mayLookUp(besides: fetch) && !running.contains { $0.isSlow && $0.host == fetch.host })
     }
-
-    /// Whether another name may be looked up.
-    private var mayLookUp: Bool { running.count { $0.looksUp } < Self.maximumLookUps }
 
     private func run(_ fetch: Fetch) {
         running.append(fetch)
         EventLoop.post { fetch.begin() }
     }
 
-    /// A look-up after a redirect.
+    /// Whether a name may be looked up: first of all, or after a redirect.
     func mayLookUp(besides fetch: Fetch) -> Bool {
-        running.count { $0.looksUp && $0 !== fetch } < Self.maximumLookUps
+        let others = running.filter { $0.looksUp && $0 !== fetch }
+        return others.count < Self.maximumHanging && others.count { !$0.isSlow } < Self.maximumLookUps
     }
 
     /// The host of a fetch that began then has answered, or not in time.

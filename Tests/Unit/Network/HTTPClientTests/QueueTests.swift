@@ -77,6 +77,23 @@ struct QueueTests {
         fetcher.close()
     }
 
+    @Test("Four look-ups that hang hold up another host for a second, and none of them gets a second one")
+    func slow() async throws {
+        let (fetcher, names) = make(60_000)
+        for number in 0..<4 { fetcher.fetch("https://hangs\(number).test/") { _ in } }
+        fetcher.fetch("https://hangs0.test/again") { _ in }
+        let ended = Mailbox<Bool>()
+        fetcher.fetch("https://answers.test/") { _ in ended.put(true) }
+        try await turn()
+        #expect(names.count == 4)
+        try await until("the other host is looked up") { names.count == 5 }
+        names.answerNewest()
+        #expect(try await ended.next())
+        #expect(names.count == 4)
+        fetcher.close()
+        while names.count > 0 { names.answer() }
+    }
+
     @Test("What is called off is never heard of, waiting or running, and gives its place away")
     func cancelling() async throws {
         let (fetcher, names) = make()
@@ -170,4 +187,5 @@ final class Names {
 
     /// Answers the oldest: there is no such name.
     func answer() { waiting.removeFirst()(.success([])) }
+    func answerNewest() { waiting.removeLast()(.success([])) }
 }
