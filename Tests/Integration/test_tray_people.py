@@ -170,6 +170,17 @@ def test_switches_of_the_settings_count_at_once(house: House) -> None:
     assert server.shown("Hidden fire")["body"] == ""
     tray.until_unread(2)
     assert "History" not in house.session.look("windows")
+    # At first, bursts are summed up.
+    for number in range(40):
+        house.push(desktop, f"Burst {number}")
+    server.wait(lambda line: str(line.get("title", "")).endswith(" notifications in a short time"), 30)
+    assert window.widget("Sum up bursts of notifications")["checked"]
+    window.press("Sum up bursts of notifications")
+    window.until(lambda: not window.widget("Sum up bursts of notifications")["checked"])
+    for number in range(12):
+        house.push(desktop, f"Each {number}")
+    for number in range(12):
+        server.shown(f"Each {number}")
     entry = house.session.home / "config/autostart/org.bellwire.Tray.desktop"
     window.press("Start at login")
     wait_until(entry.exists)

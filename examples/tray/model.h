@@ -23,6 +23,8 @@ enum { LATEST = 7 };
 
 /* The name that alerts, the badge and the autostart go by: that of the .desktop file. */
 #define APPLICATION_ID "org.bellwire.Tray"
+/* Pushes of one source that alert within a second, where bursts are summed up. */
+enum { BURST_LIMIT = 5 };
 
 typedef struct {
     gboolean is_desktop;

@@ -12,7 +12,9 @@ static json_t *own_options(const Opening *self) {
         json_object_set_new(options, "shared", json_true());
         json_object_set_new(options, "alerts", json_string("system"));
         json_object_set_new(options, "application_id", json_string(APPLICATION_ID));
+        json_object_set_new(options, "application_name", json_string("Bellwire"));
         json_object_set_new(options, "icon", json_string(APPLICATION_ID));
+        json_object_set_new(options, "burst_limit", json_integer(BURST_LIMIT));
         json_object_set_new(options, "late_alerts", json_string("summary"));
     } else if (!self->relay_url) {
         json_object_set_new(options, "relay",

@@ -17,7 +17,7 @@ struct _SettingsWindow {
     SettingsWindowOptions options;
     Model *model;
     gboolean is_closed, is_filling;
-    GtkWidget *name, *relay, *alerts, *previews, *autostart, *save, *outcome, *guest;
+    GtkWidget *name, *relay, *alerts, *previews, *bursts, *autostart, *save, *outcome, *guest;
 };
 
 G_DEFINE_TYPE(SettingsWindow, settings_window, GTK_TYPE_APPLICATION_WINDOW)
@@ -86,6 +86,12 @@ static void on_previews(GtkToggleButton *button, SettingsWindow *self) {
                        NULL);
 }
 
+static void on_bursts(GtkToggleButton *button, SettingsWindow *self) {
+    if (self->is_filling) return;
+    int limit = gtk_toggle_button_get_active(button) ? BURST_LIMIT : 0;
+    model_set_settings(self->model, json_pack("{s:i}", "burstLimit", limit), NULL, NULL);
+}
+
 static void on_autostart(GtkToggleButton *button, SettingsWindow *self) {
     if (self->is_filling) return;
     GError *error = NULL;
@@ -119,9 +125,11 @@ static void look(SettingsWindow *self) {
     if (self->alerts) {
         gtk_widget_set_sensitive(self->alerts, !holder);
         gtk_widget_set_sensitive(self->previews, !holder);
+        gtk_widget_set_sensitive(self->bursts, !holder);
         check(self->alerts, model_alerts_allowed(self->model));
         json_t *settings = model_settings(self->model);
         check(self->previews, !json_is_false(json_object_get(settings, "showPreview")));
+        check(self->bursts, json_integer_value(json_object_get(settings, "burstLimit")) > 0);
         json_decref(settings);
     }
     check(self->autostart, autostart_is_on(self->options.autostart));
@@ -206,6 +214,7 @@ static void fill(SettingsWindow *self, GtkWidget *column) {
     if (!is_desktop) {
         self->alerts = add_check(self, column, _("Show _alerts"), G_CALLBACK(on_alerts));
         self->previews = add_check(self, column, _("Show _texts in alerts"), G_CALLBACK(on_previews));
+        self->bursts = add_check(self, column, _("Sum up _bursts of notifications"), G_CALLBACK(on_bursts));
     }
     self->autostart = add_check(self, column, _("Start at _login"), G_CALLBACK(on_autostart));
     GtkWidget *quiet = gtk_button_new_with_mnemonic(_("_Quiet hours…"));

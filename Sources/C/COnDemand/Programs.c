@@ -7,11 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int bw_program_start(const char *command) {
+int bw_program_start(const char *command, const char *argument) {
     /* The shell exits at once, so the program becomes a child of init. */
     static const char script[] =
-        "command -v \"${0%% *}\" >/dev/null || exit 127; $0 </dev/null >/dev/null 2>&1 &";
-    char *const arguments[] = {"/bin/sh", "-c", (char *)script, (char *)command, NULL};
+        "command -v \"${0%% *}\" >/dev/null || exit 127; $0 \"$@\" </dev/null >/dev/null 2>&1 &";
+    char *const arguments[] = {"/bin/sh", "-c", (char *)script, (char *)command, (char *)argument, NULL};
     posix_spawnattr_t attributes;
     sigset_t signals;
     pid_t child;

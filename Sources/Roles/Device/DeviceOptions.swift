@@ -22,4 +22,12 @@ struct DeviceOptions: Sendable {
         sharing = try SharingOptions(&reader)
         try reader.finish()
     }
+
+    /// The program's name for people.
+    var programName: String {
+        if let name = alerts.applicationName ?? common.givenName { return name }
+        let (name, separator): (String, Character) =
+            alerts.applicationID.map { ($0, ".") } ?? (FeedTaker.ofProgram(sharing.program).application, ":")
+        return name.split(separator: separator).last.map(String.init) ?? name
+    }
 }

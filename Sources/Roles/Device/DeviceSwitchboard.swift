@@ -55,7 +55,7 @@ final class DeviceSwitchboard {
         DevicePrekeys(isWanted: opened.hasTokens, context, desktops, channel) { [weak self] in
             _ = self?.sender.send($0, to: $1)
         }, open: { [weak self] in self?.frames.open(&$0, from: $1) }, emit: { [weak self] in self?.act($0) })
-    private(set) lazy var alerts = AlertsOnDemand(opened.alerts, context) { [weak self] in self?.act($0) }
+    private(set) lazy var alerts = AlertsOnDemand(opened.alerts, context, desktops) { [weak self] in self?.act($0) }
 
     var revocation: DesktopRevocation {
         DesktopRevocation(context: context, desktops: desktops, channel: channel) { [pairing] in

@@ -3,6 +3,7 @@ import Hosting
 import JSON
 import Signalling
 import Store
+import SystemServices
 import Transport
 import Wire
 
@@ -156,8 +157,8 @@ final class AlertDelivery {
         perform(records.remove(desktop: desktop, id: id, thread: thread, then))
     }
 
-    /// Nobody can respond to it any more, so it is not listed as delivered.
-    func lost(_ key: AlertKey) { perform([.store(RecordWork.remove(.keys([key]), isOne: false) { _ in })]) }
+    /// Nobody can respond to these any more, so they are not listed as delivered.
+    func lost(_ isLost: @escaping @Sendable (String) -> Bool) { perform([.store(RecordWork.removeLost(isLost))]) }
 
     /// As `bw_alerts_state` tells it.
     func state(_ now: EpochMilliseconds) -> JSONValue {
@@ -243,7 +244,9 @@ final class AlertDelivery {
         let ticket = showing.run.ticket
         let permit = ShowPermit(ticket)
         permits.append(permit)
-        let isThere = screen.show(rules.preferences.presented(showing), replacing: place, permit) {
+        let sender = showing.run.key.desktop.flatMap { host?.sender($0) }
+        let alert = rules.preferences.presented(showing, from: sender)
+        let isThere = screen.show(alert, replacing: place, permit) {
             [weak self] result in
             guard let self else { return }
             permits.removeAll { $0 === permit }
@@ -268,6 +271,13 @@ final class AlertDelivery {
         }
     }
 
+    /// On a thread of its own, as starting a program blocks.
+    private func open(_ link: String) {
+        let failed: @Sendable (String) -> Void = { [channel] in channel.log(.warning, "cannot open a link: \($0)") }
+        let result = startThread(named: "bellwire-open") { if let problem = WebLink.open(link) { failed(problem) } }
+        if result != 0 { failed("there is no thread for it") }
+    }
+
     /// Shows a digest, or the one alert that it would have been of.
     private func show(_ digest: AlertRow) {
         perform(pipeline.withdraw([digest.key], .replaced, except: digest.row, moment))
@@ -288,6 +298,7 @@ final class AlertDelivery {
                 channel.waits(.notificationResponse)
                 if isDisplaced { channel.tooManyKept(.notificationResponse) }
             case .responded(let row): pipeline.responded(to: row)
+            case .tapped(let content): if let link = rules.preferences.link(of: content) { open(link) }
             case .markRead(let id, let desktop): host?.markRead(id, of: desktop)
             case .withdraw(let key, let handle): screen.withdraw(key, handle: handle)
             case .withdrawRuns(let keys): perform(pipeline.withdraw(keys, .removed, moment))

@@ -11,6 +11,9 @@ package protocol AlertHost: AnyObject {
 
     /// Tells the desktop whether its push was shown. Best effort.
     func sendReceipt(id: NotificationID, presented: Bool, to desktop: PeerID)
+
+    /// The desktop's name, if its alerts must tell it: more than one is paired.
+    func sender(_ desktop: PeerID) -> String?
 }
 
 /// The alerts' view of the inbox, within one store job.

@@ -16,8 +16,14 @@ package struct AlertOptions: Sendable {
     package let kind: Kind
     /// The name of the program's .desktop file, without its extension; also its name on the session bus.
     package let applicationID: String?
+    /// The program's name for people; `nil` = the role knows one.
+    package let applicationName: String?
     /// A name of the icon theme, or a path.
     let icon: String?
+    /// The setting `burstLimit` until the user changes it.
+    let burstLimit: Int64
+    /// A click on an alert opens its link, if the user's settings allow it, and does nothing else.
+    let opensLinks: Bool
     let images: Images
 
     /// Fetching the images that pushes name.
@@ -36,7 +42,11 @@ package struct AlertOptions: Sendable {
             throw reader.invalid(
                 "application_id", "must be like org.example.App: at least two parts of letters, digits, _ and -")
         }
+        applicationName = try reader.text("application_name", maximumBytes: 256)
+        guard applicationName?.isEmpty != true else { throw reader.invalid("application_name", "is empty; omit it") }
         icon = try reader.text("icon")
+        burstLimit = try reader.integer("burst_limit", in: 0...100) ?? 0
+        opensLinks = try reader.flag("opens_links") ?? false
         var images = Images()
         guard var object = try reader.object("images") else {
             self.images = images

@@ -8,11 +8,12 @@ import Wire
 @EventLoop
 final class AlertRules {
     let configuration: AlertConfiguration
-    var preferences = Preferences()
+    var preferences: Preferences
     var authorization: AuthorizationPrompt
 
     init(_ configuration: AlertConfiguration, _ stored: StoredAlertState?) {
         self.configuration = configuration
+        preferences = Preferences(configuration)
         authorization = AuthorizationPrompt(configuration, stored: stored?.authorization ?? .notDetermined)
         if let stored { preferences.load(stored) }
     }
@@ -29,7 +30,7 @@ final class AlertRules {
     var judge: AlertJudge {
         let now = EpochMilliseconds.now
         return AlertJudge(
-            settings: preferences.settings, authorization: authorization.current(now).status,
+            settings: preferences.effective, authorization: authorization.current(now).status,
             lateAlerts: configuration.lateAlerts, fetchesImages: configuration.fetchesImages,
             programName: configuration.programName, now: now, expiry: ExpiryMoment.current.now)
     }

@@ -137,7 +137,7 @@ package final class DeviceAlerts {
             guard rules.configuration.options.kind == .host else { return then(.failure(.noHostPresenter)) }
             delivery.respond(AlertKey(desktop: desktop.map { PeerID($0) }, id: AlertID(id)), action, text, then)
         case .categories(let value): perform(rules.preferences.register(value, then))
-        case .settings: then(.success(HostReply(rules.preferences.settings.json)))
+        case .settings: then(.success(HostReply(rules.preferences.effective.json)))
         case .change(let change): perform(rules.preferences.apply(change, then))
         case .delivered: delivery.list(then)
         case .remove(let desktop, let id, let thread):
@@ -194,7 +194,7 @@ package final class DeviceAlerts {
         case .closed(let key):
             // It expired or was taken away: it stays in the list, as in servers that have one.
             perform(rules.authorization.answered(key, nil, now: now) ?? [])
-        case .lost(let key): delivery.lost(key)
+        case .lost(let isLost): delivery.lost(isLost)
         case .responded(let key, let action, let text):
             if let actions = rules.authorization.answered(key, action, now: now) { return perform(actions) }
             delivery.respond(key, action, text) { [channel] result in

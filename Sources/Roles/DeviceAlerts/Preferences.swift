@@ -2,6 +2,7 @@ import Alerts
 import Hosting
 import JSON
 import Store
+import SystemServices
 
 /// The settings and the categories that alerts are shown with.
 ///
@@ -37,10 +38,22 @@ struct Preferences {
         var failureReport: String? { nil }
     }
 
+    private let configuration: AlertConfiguration
     private(set) var settings = AlertSettings()
     private(set) var categories = Categories()
     /// The store was read.
     private(set) var isLoaded = false
+
+    init(_ configuration: AlertConfiguration) { self.configuration = configuration }
+
+    /// With the program's burst limit where the user has set none.
+    var effective: AlertSettings { effective(settings) }
+
+    private func effective(_ settings: AlertSettings) -> AlertSettings {
+        var settings = settings
+        settings.burstLimit = settings.burstLimit ?? configuration.options.burstLimit
+        return settings
+    }
 
     mutating func load(_ stored: StoredAlertState) {
         (settings, categories, isLoaded) = (stored.settings, stored.categories, true)
@@ -72,22 +85,33 @@ struct Preferences {
             if categories == new { categories = previous }
             return [.reply(change.waiter, .failure(HostError(error)))]
         case (.settings(let new, _), .success):
-            return [.settingsChanged, .reply(change.waiter, .success(HostReply(new.json)))]
+            return [.settingsChanged, .reply(change.waiter, .success(HostReply(effective(new).json)))]
         case (.categories, .success): return [.reply(change.waiter, .success(.done))]
         }
     }
 
     func category(of content: AlertContent) -> Categories.Category? { content.category.flatMap { categories[$0] } }
 
+    /// The link that a click on an alert opens; `nil` = none.
+    func link(of content: AlertContent) -> String? {
+        configuration.options.opensLinks && settings.openLinks ? content.deepLink.flatMap(WebLink.checked) : nil
+    }
+
     /// What of an alert is to be shown.
-    func presented(_ showing: AlertPipeline.Showing) -> PresentedAlert {
+    ///
+    /// - Parameter sender: the desktop's name, if it is to be seen.
+    func presented(_ showing: AlertPipeline.Showing, from sender: String? = nil) -> PresentedAlert {
         let run = showing.run
         var content = settings.shown(run.content, quietly: run.isQuiet)
         if !showing.presentation.contains(.sound) { content.sound = nil }
         return PresentedAlert(
-            key: run.key, content: content, actions: category(of: run.content)?.actions ?? [],
+            key: run.key, content: content,
+            actions: categories.actions(of: run.content.category, in: configuration.language),
             presentation: showing.presentation, isQuiet: run.isQuiet, isReminder: run.alert.isReminder,
-            showsPreview: settings.showPreview)
+            showsPreview: settings.showPreview,
+            tapTitle: configuration.options.opensLinks && link(of: run.content) == nil
+                ? nil : configuration.language.open,
+            sender: sender)
     }
 
     /// Banners of an earlier process, to be followed.

@@ -25,6 +25,8 @@ package struct CommonOptions: Sendable {
     /// `nil` = in memory.
     package var stateDirectory: String?
     package var name: String
+    /// The name, if the program chose it.
+    package let givenName: String?
     package var platform: String
     package var relayURL: String?
     package var caFile: String?
@@ -47,7 +49,8 @@ package struct CommonOptions: Sendable {
             }
             stateDirectory = standard
         }
-        name = try options.text("name", maximumBytes: 256) ?? CommonOptions.hostName()
+        givenName = try options.text("name", maximumBytes: 256)
+        name = givenName ?? CommonOptions.hostName()
         guard !name.isEmpty else { throw options.invalid("name", "is empty; omit it to use the host name") }
         platform = try options.text("platform", maximumBytes: 256) ?? "linux"
         relayURL = try options.relayURL("relay_url")

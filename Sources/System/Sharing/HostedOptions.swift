@@ -14,11 +14,13 @@ package struct HostedOptions: Sendable, Equatable {
     /// Each handle has its own.
     private static let ofHandle = ["state_dir", "shared", "threaded", "yields", "application_id", "program"]
     /// Who shows alerts, and how.
-    private static let ofAlerts = ["alerts", "late_alerts", "images", "icon"]
+    private static let ofAlerts = [
+        "alerts", "late_alerts", "images", "icon", "application_name", "burst_limit", "opens_links",
+    ]
     /// What the options are that a holder did not give.
     private static let defaults: JSONObject = [
         "platform": "linux", "keys": "file", "legacy": "qr", "follow_system": true, "late_alerts": "none",
-        "alerts": "none", "confirm": false, "max_commands_per_second": 200,
+        "alerts": "none", "burst_limit": 0, "opens_links": false, "confirm": false, "max_commands_per_second": 200,
     ]
 
     package let given: JSONObject

@@ -66,8 +66,17 @@ package struct Categories: Sendable, Equatable {
 
     package var json: JSONValue { .array(all.map { .object($0.json) }) }
 
-    private static let builtIn = Category(
-        id: remote, actions: [Action(id: AlertResponse.markRead, title: "Mark as read")])
+    private static let builtIn = builtIn(in: .english)
+
+    private static func builtIn(in language: AlertLanguage) -> Category {
+        Category(id: remote, actions: [Action(id: AlertResponse.markRead, title: language.markRead)])
+    }
+
+    /// What a user can do with an alert of that category; the built-in one speaks the user's language.
+    package func actions(of id: String?, in language: AlertLanguage) -> [Action] {
+        guard let category = id.flatMap({ self[$0] }) else { return [] }
+        return category == Self.builtIn ? Self.builtIn(in: language).actions : category.actions
+    }
 }
 
 extension Categories {

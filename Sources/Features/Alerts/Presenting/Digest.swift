@@ -12,23 +12,19 @@ package enum Digest {
     /// - Parameters:
     ///   - held: the newest first; the first few are enough.
     ///   - count: how many there are.
-    package static func content(of held: [AlertContent], count: Int64, hold: AlertDecision.Hold) -> AlertContent {
+    package static func content(
+        of held: [AlertContent], count: Int64, hold: AlertDecision.Hold, in language: AlertLanguage = .english
+    ) -> AlertContent {
         let count = max(count, Int64(held.count))
-        let noun = count == 1 ? "notification" : "notifications"
-        let circumstance =
-            switch hold {
-            case .quietHours: "during quiet hours"
-            case .late: "while you were away"
-            case .tooMany: "while too many were waiting"
-            case .burst: "in a short time"
-            }
         let named = held.prefix(lines)
         var body = named.map { line($0.title) }.joined(separator: "\n")
         let rest = count - Int64(named.count)
-        if rest > 0 { body += named.isEmpty ? "" : "\nand \(rest) more" }
+        if rest > 0 { body += named.isEmpty ? "" : "\n\(language.more(rest))" }
         return AlertContent(
-            title: "\(count) \(noun) \(circumstance)", body: body, sound: "default",
-            userInfo: ["digest": .string(hold.rawValue), "count": .integer(count)])
+            title: language.digest(count, hold), body: body, sound: "default",
+            userInfo: ["digest": .string(hold.rawValue), "count": .integer(count)],
+            // Urgent alerts are held back only if there is no room for them.
+            level: named.contains { $0.level == .timeSensitive } ? .timeSensitive : .active)
     }
 
     /// The one digest of each kind: a newer one takes its place.

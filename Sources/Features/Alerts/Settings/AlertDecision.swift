@@ -96,8 +96,9 @@ extension AlertSettings {
         if subject.isLate, !subject.isReminder {
             switch lateAlerts {
             case .none: return .hide(.late)
-            case .summary: return .hold(.late)
-            case .each: break
+            // A summary doesn't ask for attention as an urgent alert does.
+            case .summary where subject.level != .timeSensitive: return .hold(.late)
+            case .summary, .each: break
             }
         }
         if subject.level != .timeSensitive, self.isQuiet(at: now, clock) { return .hold(.quietHours) }

@@ -13,8 +13,11 @@ package struct AlertSettings: Sendable, Equatable {
     package var soundEnabled = true
     /// False: the title alone is shown.
     package var showPreview = true
-    /// So many pushes of one source alert within a second; one alert sums up those beyond. 0 = each one alerts.
-    package var burstLimit: Int64 = 0
+    /// So many pushes of one source alert within a second; one alert sums up those beyond. 0 = each one alerts; `nil` =
+    /// the user has not set it, so the program's option decides.
+    package var burstLimit: Int64?
+    /// Whether a click on an alert may open its link, in programs that open links at all.
+    package var openLinks = false
     /// True or false for a source, such as `pc`; one that is not here is allowed.
     private(set) var sources: JSONObject = [:]
     /// The same for a category.
@@ -28,7 +31,7 @@ package struct AlertSettings: Sendable, Equatable {
     package func allows(source: String) -> Bool { sources[source]?.bool ?? true }
     package func allows(category: String) -> Bool { categories[category]?.bool ?? true }
 
-    /// As `bw_alerts_settings` gives them, and as they are stored.
+    /// As they are stored, and, with a burst limit, as `bw_alerts_settings` gives them.
     package var json: JSONObject {
         [
             "enabled": .bool(enabled),
@@ -37,7 +40,8 @@ package struct AlertSettings: Sendable, Equatable {
             "quietHoursEnd": .string(quietHoursEnd),
             "soundEnabled": .bool(soundEnabled),
             "showPreview": .bool(showPreview),
-            "burstLimit": .integer(burstLimit),
+            "burstLimit": burstLimit.map(JSONValue.integer),
+            "openLinks": .bool(openLinks),
             "sources": .object(sources),
             "categories": .object(categories),
         ]
@@ -56,8 +60,7 @@ package struct AlertSettings: Sendable, Equatable {
     ///
     /// Of `sources` and `categories` only those that are named change; with `null` one is forgotten, and so is allowed.
     package mutating func apply(_ change: JSONObject) throws(AlertsError) {
-        let names = json.keys
-        let reader = try FieldReader(change, allowing: names)
+        let reader = try FieldReader(change, allowing: json.keys + ["burstLimit"])
         guard !change.isEmpty else {
             throw AlertsError("no settings given; pass at least one")
         }
@@ -69,6 +72,7 @@ package struct AlertSettings: Sendable, Equatable {
         settings.soundEnabled = try reader.flag("soundEnabled") ?? soundEnabled
         settings.showPreview = try reader.flag("showPreview") ?? showPreview
         settings.burstLimit = try reader.integer("burstLimit", in: 0...100) ?? burstLimit
+        settings.openLinks = try reader.flag("openLinks") ?? openLinks
         settings.sources = try AlertSettings.names("sources", reader, over: sources)
         settings.categories = try AlertSettings.names("categories", reader, over: categories)
         self = settings

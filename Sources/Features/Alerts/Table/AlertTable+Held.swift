@@ -44,7 +44,8 @@ extension AlertTable {
     /// - Parameter window: milliseconds. The digest before it takes its place on the screen, so it counts what that one
     ///   counted if that one was shown less than this long ago.
     package func release(
-        _ hold: AlertDecision.Hold, at moment: EpochMilliseconds, joiningShownWithin window: EpochMilliseconds = 0
+        _ hold: AlertDecision.Hold, at moment: EpochMilliseconds, joiningShownWithin window: EpochMilliseconds = 0,
+        in language: AlertLanguage = .english
     ) throws(StoreError) -> AlertRow? {
         var count = try heldCount(hold)
         guard count > 0 else { return nil }
@@ -65,7 +66,7 @@ extension AlertTable {
         {
             count &+= Digest.count(earlier) ?? 0
         }
-        let digest = Digest.content(of: held.map(\.content), count: count, hold: hold)
+        let digest = Digest.content(of: held.map(\.content), count: count, hold: hold, in: language)
         try forget(hold)
         // As a reminder: it is the program's own, and what makes it late was heeded before.
         let added = try add(NewAlert(key, digest, dueAt: moment, isReminder: true))

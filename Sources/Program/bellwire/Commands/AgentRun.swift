@@ -4,13 +4,15 @@ import JSON
 
 /// One run of `bellwire agent`: it holds the device, or is a guest of the program that shows alerts itself.
 final class AgentRun {
-    /// Between two tries: to open a device that another program has for itself, and to ask for permission where nobody
-    /// was there to be asked. In milliseconds.
+    /// Between two tries to open a device that another program has for itself, in milliseconds.
     private static let interval: Int64 = 2_000
+    /// The setting `burstLimit` until the user changes it.
+    static let burstLimit: Int64 = 5
 
     private let handle: Handle
     private let lock: ProgramLock
     private let allows: Bool
+    private let burstLimit: Int64?
     /// When to ask for permission; `nil` = not at the moment.
     private var asksAt: Int64? = Clock.now
     /// The person has answered, or is being asked.
@@ -18,6 +20,9 @@ final class AgentRun {
 
     init(_ arguments: Arguments) throws(Failure) {
         allows = arguments.has(Command.agentAllow)
+        burstLimit =
+            try arguments.has(Command.agentBurst)
+            ? arguments.integer(Command.agentBurst, in: 0...100).map { Int64($0) } : nil
         Interrupt.reportHangups()
         let written = arguments.text(.deviceStateDirectory)
         let directory = if let written { written } else { try EnvironmentPath.stateDirectory(of: "device") }
@@ -26,6 +31,7 @@ final class AgentRun {
             "state_dir": arguments.text(.deviceStateDirectory).map { .string($0) },
             "tls": arguments.text(.caFile).map { ["ca_file": .string($0)] },
             "alerts": "system", "late_alerts": .string(arguments.text(Command.agentLate) ?? "summary"), "yields": true,
+            "application_name": "Bellwire", "burst_limit": .integer(AgentRun.burstLimit), "opens_links": true,
         ]
         lock = try ProgramLock(.agent, in: directory)
         handle = try AgentRun.open(options, verbose: arguments.has(.verbose))
@@ -53,6 +59,15 @@ final class AgentRun {
         try handle.subscribe("connection.changed") { [unowned self] _, _ in
             if asksAt == nil, !hasAsked { asksAt = Clock.now }
         }
+        // Also sent at the start.
+        try handle.subscribe("authorization.changed") { _, event in
+            guard event["data"]?["status"]?.string == "denied" else { return }
+            Output.notice("alerts are not allowed; to allow them, run: bellwire settings --device alerts=allowed")
+        }
+        if let burstLimit {
+            let setting: JSONValue = ["burstLimit": .integer(burstLimit)]
+            try check(bw_alerts_set_settings(handle.pointer, setting.serialized(), nil))
+        }
         if allows {
             try AlertPermission.allowed.set(handle)
             asksAt = nil
@@ -79,16 +94,13 @@ final class AgentRun {
         } then: { [unowned self] result in
             guard case .failure(let failure) = result else { return }
             switch failure.error?["status"]?.string {
-            case "BW_E_DENIED":
-                Output.notice("alerts are not allowed; to allow them, run: bellwire settings --device alerts=allowed")
             case "BW_E_UNSUPPORTED":
                 Output.notice(
                     "the notification server can't ask you for permission; to allow alerts, run: "
                         + "bellwire settings --device alerts=allowed")
-            case "BW_E_OFFLINE":
-                // Another program has become the holder meanwhile.
-                hasAsked = false
-                asksAt = Clock.now &+ AgentRun.interval
+            // Another program has become the holder meanwhile. Or there is no notification server: then the library asks
+            // when there is one.
+            case "BW_E_OFFLINE": hasAsked = false
             default: break
             }
         }

@@ -19,8 +19,8 @@ extension Command {
             With --device it shows or changes this device's own alert settings, which no desktop sees: alerts \
             (allowed or denied: your permission, also after you have answered the agent's question; ask = the agent \
             asks again), enabled, quietHoursEnabled, quietHoursStart, quietHoursEnd, soundEnabled, showPreview, \
-            burstLimit (how many pushes of one source may show an alert within a second; 0 = no limit), sources.NAME \
-            and categories.NAME.
+            burstLimit (how many pushes of one source may show an alert within a second; 0 = no limit), openLinks \
+            (whether the agent opens the link of an alert that you click), sources.NAME and categories.NAME.
             """,
         ],
         operands: [Operand(name: "KEY=VALUE", help: "A setting and its new value.", repeats: true)],

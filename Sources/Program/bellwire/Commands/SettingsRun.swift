@@ -8,7 +8,8 @@ struct SettingsRun {
         ["enabled", "quietHoursEnabled", "soundEnabled", "vibrationEnabled", "showPreview", "retentionRows"]
         + ["retentionDays"] + texts
     private static let deviceKeys =
-        [AlertPermission.key, "enabled", "quietHoursEnabled", "soundEnabled", "showPreview", "burstLimit"] + texts
+        [AlertPermission.key, "enabled", "quietHoursEnabled", "soundEnabled", "showPreview", "burstLimit", "openLinks"]
+        + texts
 
     private let arguments: Arguments
     private let json: Bool

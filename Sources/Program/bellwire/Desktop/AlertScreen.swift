@@ -35,12 +35,13 @@ final class AlertScreen {
     private var entries: [String: Entry] = [:]
     private var order: UInt64 = 0
     private let categories = Categories()
+    private let language = AlertLanguage.ofEnvironment
     private lazy var retryTimer = LoopTimer { [weak self] in self?.retry() }
 
     nonisolated init(_ handler: @escaping @Sendable (Event) -> Void) { self.handler = handler }
 
-    func start(name: String) {
-        let presenter = SystemPresenter(name: name) { [weak self] in self?.take($0) }
+    func start() {
+        let presenter = SystemPresenter(name: "Bellwire") { [weak self] in self?.take($0) }
         self.presenter = presenter
         presenter.start()
     }
@@ -57,7 +58,8 @@ final class AlertScreen {
         guard entries.values.count(where: { $0.banner == nil }) < AlertScreen.maximumWaiting else {
             return handler(.failed("too many at once"))
         }
-        let actions = content.category.flatMap { categories[$0] }?.actions ?? []
+        // A click has nothing to open.
+        let actions = categories.actions(of: content.category, in: language)
         let alert = PresentedAlert(
             key: AlertKey(desktop: nil, id: AlertID(id)), content: content, actions: actions)
         let old = entries[id]?.banner
@@ -134,7 +136,8 @@ final class AlertScreen {
         switch event {
         case .ready: retry(isReady: true)
         case .gone: break
-        case .closed(let key), .lost(let key): entries[key.id.text] = nil
+        case .closed(let key): entries[key.id.text] = nil
+        case .lost(let isLost): entries = entries.filter { !($0.value.banner.map(isLost) ?? false) }
         case .responded(let key, let action, _):
             let id = key.id.text
             guard entries[id] != nil else { return }

@@ -21,8 +21,7 @@ final class DesktopAlerts {
 
     var descriptor: Int32 { mail.descriptor }
 
-    /// - Parameter name: the desktop's, for people.
-    init(_ handle: Handle, name: String) throws(Failure) {
+    init(_ handle: Handle) throws(Failure) {
         self.handle = handle
         let mail = try LoopMail<Message>()
         self.mail = mail
@@ -32,7 +31,7 @@ final class DesktopAlerts {
             case .marked(let id): mail.put(.marked(id))
             }
         }
-        EventLoop.post { [screen] in screen.start(name: name) }
+        EventLoop.post { [screen] in screen.start() }
     }
 
     /// Banners stay on the screen.

@@ -16,8 +16,7 @@ final class DesktopServices {
 
     private static func alerts(_ handle: Handle, _ arguments: Arguments) throws(Failure) -> DesktopAlerts? {
         guard !arguments.has(Command.noAlerts) else { return nil }
-        let state = try result { bw_desktop_state(handle.pointer, $0) }
-        return try DesktopAlerts(handle, name: state["name"]?.string ?? "Bellwire")
+        return try DesktopAlerts(handle)
     }
 
     /// An event of the desktop's.

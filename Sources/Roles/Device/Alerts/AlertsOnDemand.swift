@@ -3,6 +3,8 @@ import DeviceAlerts
 import Hosting
 import Inbox
 import Notifications
+import Pairing
+import Peering
 import Sealing
 import Store
 import Transport
@@ -20,13 +22,15 @@ final class AlertsOnDemand: AlertHost {
     private(set) var made: DeviceAlerts?
     private let stored: StoredAlertState?
     private let context: DeviceContext
+    private let desktops: DesktopBook
     private let emit: @EventLoop (Action) -> Void
 
     /// - Parameter stored: the store's content at opening; `nil` = it is read when alerts are first used.
-    init(_ stored: StoredAlertState?, _ context: DeviceContext, emit: @escaping @EventLoop (Action) -> Void) {
-        self.stored = stored
-        self.context = context
-        self.emit = emit
+    init(
+        _ stored: StoredAlertState?, _ context: DeviceContext, _ desktops: DesktopBook,
+        emit: @escaping @EventLoop (Action) -> Void
+    ) {
+        (self.stored, self.context, self.desktops, self.emit) = (stored, context, desktops, emit)
     }
 
     /// For the program's requests, which are answered even if alerts are not shown.
@@ -34,8 +38,8 @@ final class AlertsOnDemand: AlertHost {
         if let made { return made }
         let options = context.options
         let configuration = AlertConfiguration(
-            options.alerts, lateAlerts: options.lateAlerts, programName: options.common.name,
-            stateDirectory: options.common.stateDirectory, caFile: options.common.caFile)
+            options.alerts, lateAlerts: options.lateAlerts, programName: options.programName,
+            language: .ofEnvironment, stateDirectory: options.common.stateDirectory, caFile: options.common.caFile)
         let alerts = DeviceAlerts(
             configuration, stored, host: self, inbox: StoredInbox(), context.channel, context.database)
         made = alerts
@@ -70,6 +74,11 @@ final class AlertsOnDemand: AlertHost {
     // MARK: What alerts ask for
 
     func markRead(_ notification: NotificationID, of desktop: PeerID) { emit(.markRead(notification, of: desktop)) }
+
+    func sender(_ desktop: PeerID) -> String? {
+        guard desktops.peers.count > 1, let name = desktops.peers.peer(desktop)?.name, !name.isEmpty else { return nil }
+        return name
+    }
 
     func sendReceipt(id: NotificationID, presented: Bool, to desktop: PeerID) {
         emit(.receipt(id, presented: presented, to: desktop))

@@ -55,16 +55,19 @@ struct AuthorizationPrompt {
 
     private let kind: AlertOptions.Kind
     private let programName: String
+    private let language: AlertLanguage
     private var machine: AuthorizationStateMachine
     private var waiters = Waiters()
     /// The question on the screen: an id that nobody else knows, and its banner once that is there.
     private var question: (key: AlertKey, handle: String?)?
+    /// No notification server could show the question: the next one gets it.
+    private var waitsForServer = false
     /// The host has a callback that asks the person.
     var hostAsks = false
 
     init(_ configuration: AlertConfiguration, stored: Authorization) {
         kind = configuration.options.kind
-        programName = configuration.programName
+        (programName, language) = (configuration.programName, configuration.language)
         machine = AuthorizationStateMachine(stored: stored)
     }
 
@@ -85,7 +88,9 @@ struct AuthorizationPrompt {
         let action = machine.request(provisional: isProvisional, now: now)
         switch action {
         case .answer, .denied: return [.reply([then], answer(now))]
-        case .store(let new): return [.store(Save(new: new, previous: previous, next: .answer(then)))]
+        case .store(let new):
+            waitsForServer = false
+            return [.store(Save(new: new, previous: previous, next: .answer(then)))]
         case .ask, .wait: break
         }
         // A question that nobody waits for may have disappeared without an answer: ask again.
@@ -107,6 +112,7 @@ struct AuthorizationPrompt {
 
     private mutating func decide(_ new: Authorization, _ now: EpochMilliseconds, _ then: Then?) -> [Action] {
         let (previous, wasAsking) = (machine, machine.isAsking)
+        waitsForServer = false
         switch machine.decided(new, now: now) {
         case .none: return endQuestion(nil, now) + (then.map { [.reply([$0], .success(.done))] } ?? [])
         case .store(let new):
@@ -179,6 +185,7 @@ struct AuthorizationPrompt {
     mutating func serverKnown(_ state: PresenterState, number: UInt64, now: EpochMilliseconds) -> [Action] {
         // Somebody may have answered in the meantime.
         guard machine.isAsking else { return [] }
+        waitsForServer = true
         guard state.isReady else {
             return fail(HostError(.offline, state.problem ?? "there is no notification server"), now)
         }
@@ -189,15 +196,15 @@ struct AuthorizationPrompt {
                     "the notification server does not support buttons; set a callback with bw_alerts_on_authorize()"),
                 now)
         }
+        waitsForServer = false
         let content = AlertContent(
-            title: "\(programName) would like to send you notifications",
-            body: "You can change this later in the program's settings.")
+            title: language.question(of: programName), body: language.questionNote)
         let key = AlertKey(desktop: nil, id: AlertID("\(Reminder.reservedPrefix)authorization.\(number)"))
         let alert = PresentedAlert(
             key: key, content: content,
             actions: [
-                Categories.Action(id: Self.allow, title: "Allow"),
-                Categories.Action(id: Self.deny, title: "Don't allow", isDestructive: true),
+                Categories.Action(id: Self.allow, title: language.allow),
+                Categories.Action(id: Self.deny, title: language.deny, isDestructive: true),
             ], presentation: .all, isQuiet: false, isReminder: false, isQuestion: true)
         let place = question?.handle
         question = (key, nil)
@@ -214,16 +221,25 @@ struct AuthorizationPrompt {
             guard isCurrent else { return [.withdraw(key, handle: handle)] }
             question = (key, handle)
             return []
-        case .failure(let error): return isCurrent ? fail(HostError(.offline, error.message), now) : []
+        case .failure(let error):
+            guard isCurrent else { return [] }
+            waitsForServer = true
+            return fail(HostError(.offline, error.message), now)
         }
     }
 
     /// The presenter is there for the first time, or again: a new server does not show what an earlier one asked.
-    mutating func presenterReady(now: EpochMilliseconds) -> [Action] { question == nil ? [] : ask(now) }
+    mutating func presenterReady(now: EpochMilliseconds) -> [Action] {
+        guard question == nil else { return ask(now) }
+        guard waitsForServer else { return [] }
+        waitsForServer = false
+        return machine.request(provisional: false, now: now) == .ask ? ask(now) : []
+    }
 
     /// The presenter is gone, and the question with it.
     mutating func presenterGone(_ problem: String, now: EpochMilliseconds) -> [Action] {
         guard machine.isAsking, question?.handle != nil else { return [] }
+        waitsForServer = true
         return fail(HostError(.offline, problem), now)
     }
 

@@ -78,7 +78,7 @@ enum DigestWork: StoreWork, Equatable {
         switch self {
         case .release(let hold):
             let window = hold == .late || hold == .burst ? Digests.absenceWindow : 0
-            return try store.alerts.release(hold, at: .now, joiningShownWithin: window)
+            return try store.alerts.release(hold, at: .now, joiningShownWithin: window, in: store.language)
         case .moveLateToQuiet:
             try store.alerts.moveLateToQuiet()
             return nil

@@ -82,7 +82,7 @@ package struct AlertJudge: Sendable {
         let mayBurst = alert.isReminder || alert.content.level == .timeSensitive
         return Judged(
             alert: alert, decision: decide(alert.subject), imageURL: imageURL,
-            burstLimit: mayBurst ? 0 : settings.burstLimit)
+            burstLimit: mayBurst ? 0 : settings.burstLimit ?? 0)
     }
 
     func decide(_ subject: AlertSubject) -> AlertDecision {

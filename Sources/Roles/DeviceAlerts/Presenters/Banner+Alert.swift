@@ -20,7 +20,9 @@ extension Banner {
         }
         let reply = alert.actions.first { $0.kind == .reply }
         self.init(
-            id: alert.key.bannerID, title: content.title, subtitle: content.subtitle, body: content.body,
+            id: alert.key.bannerID, title: content.title,
+            subtitle: [alert.sender, content.subtitle].compactMap(\.self).joined(separator: " · "), body: content.body,
+            tapTitle: alert.tapTitle,
             actions: alert.actions.filter { $0.kind == .button }.map { Action(id: $0.id, title: $0.title) },
             reply: reply.map { Reply(id: $0.id, title: $0.title, placeholder: $0.placeholder) }, urgency: urgency,
             sound: sound, imagePath: content.attachments.first,

@@ -15,10 +15,15 @@ package struct PresentedAlert: Sendable {
     var showsPreview = true
     /// The library's own question whether alerts may be shown: it stays until it is answered.
     var isQuestion = false
+    /// The name of the action of a click on it; `nil` = a click does nothing.
+    var tapTitle: String?
+    /// The name of the desktop that sent it, if people must be told.
+    var sender: String?
 
     package init(
         key: AlertKey, content: AlertContent, actions: [Categories.Action], presentation: Presentation = .all,
-        isQuiet: Bool = false, isReminder: Bool = false, showsPreview: Bool = true, isQuestion: Bool = false
+        isQuiet: Bool = false, isReminder: Bool = false, showsPreview: Bool = true, isQuestion: Bool = false,
+        tapTitle: String? = nil, sender: String? = nil
     ) {
         self.key = key
         self.content = content
@@ -28,6 +33,7 @@ package struct PresentedAlert: Sendable {
         self.isReminder = isReminder
         self.showsPreview = showsPreview
         self.isQuestion = isQuestion
+        (self.tapTitle, self.sender) = (tapTitle, sender)
     }
 
     /// `{"desktop"?,"alert":{…},"reminder"?}`

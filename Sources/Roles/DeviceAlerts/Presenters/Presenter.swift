@@ -52,6 +52,6 @@ package enum PresenterEvent: Sendable {
     case responded(AlertKey, action: String, text: String?)
     /// The banner left the screen, and nobody answered it.
     case closed(AlertKey)
-    /// A banner of an earlier process is gone with its server.
-    case lost(AlertKey)
+    /// These banners are gone with their server. The handles of others may be asked about, too.
+    case lost(@Sendable (_ handle: String) -> Bool)
 }

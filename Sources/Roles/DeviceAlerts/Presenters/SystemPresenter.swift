@@ -99,8 +99,9 @@ package final class SystemPresenter: Presenter {
         case .nameProblem: break  // part of the state
         case .closed(let handle):
             if let key = shown.removeValue(forKey: handle) { handler(.closed(key)) }
-        case .lost(let handle):
-            if let key = shown.removeValue(forKey: handle) { handler(.lost(key)) }
+        case .lost(let life):
+            shown = shown.filter { !$0.key.isLost(exceptIn: life) }
+            handler(.lost { BannerServer.Handle($0)?.isLost(exceptIn: life) ?? false })
         case .responded(let handle, let response):
             guard let key = shown[handle] else { return }
             switch response {

@@ -20,6 +20,8 @@ struct AlertRecords {
         case responseWaits(isDisplaced: Bool)
         /// The alert of that row was answered; it may still be on its way to the screen.
         case responded(row: Int64)
+        /// The alert was clicked.
+        case tapped(AlertContent)
         case markRead(NotificationID, of: PeerID)
         case withdraw(AlertKey, handle: String?)
         /// Alerts that were on their way are not wanted any more.
@@ -122,7 +124,8 @@ struct AlertRecords {
             if let desktop = alert.key.desktop {
                 actions.append(.markRead(NotificationID(alert.key.id.text), of: desktop))
             }
-        case .tap, .dismiss, .button, .reply: break
+        case .tap: actions.append(.tapped(alert.content))
+        case .dismiss, .button, .reply: break
         }
         return actions
     }

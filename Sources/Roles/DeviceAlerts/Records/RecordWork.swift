@@ -15,6 +15,8 @@ indirect enum RecordWork: StoreWork {
     case forget(PeerID)
     /// Removes the alerts of pushes that were read or deleted, also from the digests.
     case removeSettled
+    /// Removes delivered alerts whose banners are gone with their server, by their handles.
+    case removeLost(@Sendable (String) -> Bool)
     case respond(NewResponse, Then)
 
     indirect enum Outcome: Sendable {
@@ -36,6 +38,9 @@ indirect enum RecordWork: StoreWork {
             try Self.sweepImages(store, without: desktop)
             return .removed(removed)
         case .removeSettled: return .removed(try Self.removeSettledAlerts(store))
+        case .removeLost(let isLost):
+            let lost = try store.alerts.delivered().filter { $0.handle.map(isLost) ?? false }
+            return .removed(try store.alerts.remove(.keys(lost.map(\.key)), deliveredOnly: true))
         case .respond(let response, _): return .response(try response.store(store))
         }
     }
@@ -64,7 +69,7 @@ indirect enum RecordWork: StoreWork {
     var isAwaited: Bool {
         switch self {
         case .list, .remove, .forget: true
-        case .removeSettled, .respond: false
+        case .removeSettled, .removeLost, .respond: false
         }
     }
 
@@ -73,6 +78,7 @@ indirect enum RecordWork: StoreWork {
         case .list, .remove: nil
         case .forget: "could not remove a desktop's alerts"
         case .removeSettled: "could not remove alerts of read notifications"
+        case .removeLost: "could not remove the alerts of a notification server that has ended"
         case .respond: "could not store a response to an alert"
         }
     }

@@ -20,8 +20,9 @@ final class AlertStore {
         _ work: Work, then: @escaping @Sendable @EventLoop (Result<Work.Outcome, StoreError>) -> Void
     ) {
         let (inbox, judge) = (inbox, rules.configuration.isOn ? rules.judge : nil)
+        let language = rules.configuration.language
         database.submit { (connection) throws(StoreError) in
-            try work.run(AlertTransaction(connection: connection, inbox: inbox, judge: judge))
+            try work.run(AlertTransaction(connection: connection, inbox: inbox, judge: judge, language: language))
         } then: { result in
             EventLoop.post {
                 guard work.isAwaited || !self.isEnded else { return }

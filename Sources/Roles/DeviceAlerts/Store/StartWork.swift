@@ -53,8 +53,8 @@ struct EarlierRelease: StoreWork {
         let removed = try RecordWork.removeSettledAlerts(store)
         var digest: AlertRow?
         if let late { digest = try late.run(store) } else { try store.alerts.forget(.late) }
-        _ = try store.alerts.release(.tooMany, at: .now)
-        _ = try store.alerts.release(.burst, at: .now)
+        _ = try store.alerts.release(.tooMany, at: .now, in: store.language)
+        _ = try store.alerts.release(.burst, at: .now, in: store.language)
         return Outcome(removed: removed, digest: digest)
     }
 

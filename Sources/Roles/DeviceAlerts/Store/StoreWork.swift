@@ -20,6 +20,8 @@ struct AlertTransaction {
     let inbox: any AlertInbox
     /// Decides about alerts that enter the store; `nil` = nobody shows alerts.
     let judge: AlertJudge?
+    /// Of digests.
+    var language = AlertLanguage.english
 
     var alerts: AlertTable { AlertTable(connection) }
 }

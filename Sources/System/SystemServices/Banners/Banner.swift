@@ -37,6 +37,8 @@ package struct Banner: Sendable {
     package var title: String
     package var subtitle: String?
     package var body: String
+    /// The name of a click's action; `nil` = none is offered.
+    package var tapTitle: String?
     /// At most 8; further ones are left out.
     package var actions: [Action]
     package var reply: Reply?
@@ -57,14 +59,16 @@ package struct Banner: Sendable {
     var isOrdinary: Bool { urgency != .critical && !isQuestion }
 
     package init(
-        id: String, title: String, subtitle: String? = nil, body: String = "", actions: [Action] = [],
-        reply: Reply? = nil, urgency: Urgency = .normal, sound: Sound = .standard, imagePath: String? = nil,
-        category: String? = nil, thread: String? = nil, isTransient: Bool = false, isQuestion: Bool = false
+        id: String, title: String, subtitle: String? = nil, body: String = "", tapTitle: String? = nil,
+        actions: [Action] = [], reply: Reply? = nil, urgency: Urgency = .normal, sound: Sound = .standard,
+        imagePath: String? = nil, category: String? = nil, thread: String? = nil, isTransient: Bool = false,
+        isQuestion: Bool = false
     ) {
         self.id = id
         self.title = title
         self.subtitle = subtitle
         self.body = body
+        self.tapTitle = tapTitle
         self.actions = actions
         self.reply = reply
         self.urgency = urgency

@@ -99,7 +99,7 @@ struct BannerRequest: Sendable {
     private static func actions(of banner: Banner, for server: NotificationServer) -> [String] {
         // Servers without them would ask the user in a window of their own, or show the list as text.
         guard server.offers("actions") else { return [] }
-        var actions = [tap, "Open"]
+        var actions = banner.tapTitle.map { [tap, title($0)] } ?? []
         for action in banner.actions.prefix(maximumActions) where ActionKey.isValid(action.id) {
             actions += [ActionKey.key(of: action.id), title(action.title)]
         }

@@ -12,7 +12,10 @@ extension BannerServer {
     func take(_ event: BusService.Event) {
         switch event {
         case .appeared: carryOut(machine.appeared(owner: freedesktop?.owner ?? ""))
-        case .gone(let error): carryOut(machine.gone(error))
+        case .gone(let error):
+            // Without the bus, the server may still show them.
+            if error.code == .absent { lose(exceptIn: nil) }
+            carryOut(machine.gone(error))
         case .signal(let signal): take(signal)
         }
     }
@@ -140,18 +143,25 @@ extension BannerServer {
 
     private func follow(_ life: String) {
         guard life != followed.life else { return }
-        followed.shown.clear()
-        followed.life = life
-        pending.serverChanged()
         let adopted = followed.adopted
-        followed.adopted = []
+        lose(exceptIn: life)
         for (handle, replyID) in adopted {
-            if let number = number(of: handle, life: life) {
-                followed.shown.shown(number, replyID: replyID)
-            } else {
-                tell(.lost(handle))
-            }
+            if let number = number(of: handle, life: life) { follow(number, replyID) }
         }
+        pending.serverChanged()
+    }
+
+    /// The banners of other lives are gone.
+    private func lose(exceptIn life: String?) {
+        let isAny = followed.hasShown || followed.adopted.contains { $0.handle.isLost(exceptIn: life) }
+        followed = FollowedBanners()
+        followed.life = life ?? ""
+        if isAny { tell(.lost(exceptIn: life)) }
+    }
+
+    func follow(_ number: UInt32, _ replyID: String?, isOrdinary: Bool = false) {
+        followed.shown.shown(number, replyID: replyID, isOrdinary: isOrdinary)
+        followed.hasShown = true
     }
 
     func call(

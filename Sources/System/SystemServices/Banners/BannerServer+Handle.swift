@@ -32,6 +32,11 @@ extension BannerServer {
             }
         }
 
+        /// Whether its server has ended, if this is the server's present life, or `nil` if there is none.
+        package func isLost(exceptIn present: String?) -> Bool {
+            if case .number(_, let life) = target { life != present } else { false }
+        }
+
         package var text: String {
             switch target {
             case .number(let number, let life): "number/\(number)/\(life)"

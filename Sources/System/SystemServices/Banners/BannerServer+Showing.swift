@@ -87,8 +87,7 @@ extension BannerServer {
             if let self, self.isStarted {
                 if self.followed.life == server.life {
                     if let replaced, replaced != number { self.followed.shown.forget(replaced) }
-                    self.followed.shown.shown(
-                        number, replyID: request.replyID, isOrdinary: banner.isOrdinary)
+                    self.follow(number, request.replyID, isOrdinary: banner.isOrdinary)
                 }
                 if let old, replaced == nil { self.close(old) }
             }
@@ -181,7 +180,7 @@ extension BannerServer {
     package func adopt(_ handle: Handle, replyID: String? = nil) {
         guard case .number(let number, let life) = handle.target else { return }
         if life == followed.life {
-            followed.shown.shown(number, replyID: replyID)
+            follow(number, replyID)
         } else if followed.adopted.count < ShownBanners.maximum {
             followed.adopted.append((handle, replyID))
         }

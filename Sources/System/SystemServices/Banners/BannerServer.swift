@@ -30,8 +30,9 @@ package final class BannerServer {
         case responded(Handle, Response)
         /// It expired, or was taken away. `org.gtk.Notifications` tells only of what ``BannerServer/close(_:)`` closed.
         case closed(Handle)
-        /// Adopted, but its server ended before this run: it can't be answered any more.
-        case lost(Handle)
+        /// All banners of other lives of the server are gone, or, with `nil`, all that have a number: they can't be answered
+        /// any more. Also those of earlier runs.
+        case lost(exceptIn: String?)
         /// The user did this with a banner of `org.gtk.Notifications`, of this run or an earlier one: `action` is
         /// `default` or an action's id. Anybody on the bus can say so: it is not known whether there was such a banner.
         case activated(id: String, action: String, text: String?)
@@ -49,8 +50,10 @@ package final class BannerServer {
     /// The banners on the screen whose end is reported.
     struct FollowedBanners {
         var shown = ShownBanners()
-        /// The life of the server that `shown` is about.
+        /// The life of the server that `shown` is about; empty = there is none.
         var life = ""
+        /// Banners of that life were shown; also those whose end was reported may be listed somewhere.
+        var hasShown = false
         /// Of an earlier run, until the first server has said who it is.
         var adopted: [(handle: Handle, replyID: String?)] = []
     }

@@ -21,9 +21,11 @@ enum GTKBannerRequest {
             entry("title", .text(BannerText.line(banner.title))),
             entry("body", .text(BannerRequest.body(of: banner))),
             entry("priority", .text(priority(of: banner.urgency))),
-            entry("default-action", .text("app.\(tap)")),
-            entry("default-action-target", target(id, BannerRequest.tap)),
         ]
+        if banner.tapTitle != nil {
+            entries.append(entry("default-action", .text("app.\(tap)")))
+            entries.append(entry("default-action-target", target(id, BannerRequest.tap)))
+        }
         if let image = FilePath.url(banner.imagePath) {
             entries.append(entry("icon", .structure([.text("file"), .variant(.text(image))])))
         }

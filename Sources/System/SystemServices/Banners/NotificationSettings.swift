@@ -8,7 +8,7 @@ package enum NotificationSettings {
         let names = getenv("XDG_CURRENT_DESKTOP").map { String(cString: $0) } ?? ""
         for name in names.split(separator: ":") {
             guard let command = command(of: name) else { continue }
-            return bw_program_start(command) == 0 ? nil : "\"\(command)\" cannot be started"
+            return bw_program_start(command, nil) == 0 ? nil : "\"\(command)\" cannot be started"
         }
         return "no settings program is known for the value of XDG_CURRENT_DESKTOP"
     }

@@ -28,6 +28,7 @@ import Wire
             case .showBadge(let count): return "badge \(count)"
             case .responseWaits(let isDisplaced): return "waits" + (isDisplaced ? ", displaced" : "")
             case .responded(let row): return "responded \(row)"
+            case .tapped: return "tapped"
             case .markRead(let id, _): return "mark \(id.text)"
             case .withdraw(_, let handle): return "withdraw \(handle ?? "nil")"
             case .withdrawRuns(let keys): return "runs \(keys.map(\.id.text).joined(separator: " "))"
@@ -72,7 +73,7 @@ import Wire
         let tap = try AlertResponse(action: "default", text: nil, category: nil)
         #expect(
             respond(&records, replies, .success(.response(.stored(delivered, tap, isDisplaced: true))))
-                == ["waits, displaced", "withdraw h1", "responded 1", "reply"])
+                == ["waits, displaced", "withdraw h1", "responded 1", "tapped", "reply"])
         let remote = Categories()["REMOTE_NOTIFICATION"]
         let read = try AlertResponse(action: "MARK_READ_ACTION", text: nil, category: remote)
         // It is on the screen, but not recorded yet: its banner is taken away when it would be.

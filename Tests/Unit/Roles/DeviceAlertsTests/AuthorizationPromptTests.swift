@@ -140,6 +140,45 @@ import Wire
         #expect(replies.count == 2 && replies.error?.code == .timeout)
     }
 
+    @Test("without a server that can ask, whoever waits hears so at once, and the next server asks")
+    func waitsForServer() throws {
+        var prompt = try prompt()
+        let replies = Replies()
+        let missing = PresenterState(kind: "system", isReady: false, problem: "no server")
+        let plain = PresenterState(kind: "system", isReady: true, capabilities: ["body"])
+        #expect(run(prompt.presenterReady(now: 1)).isEmpty, "nobody wants to be asked")
+        _ = run(request(&prompt, replies))
+        #expect(run(prompt.serverKnown(missing, number: 1, now: 1)) == ["timer nil", "reply 1"])
+        #expect(replies.error?.code == .offline)
+        #expect(run(prompt.presenterReady(now: 2)) == ["ask system"])
+        #expect(run(prompt.serverKnown(plain, number: 2, now: 2)) == ["timer nil"])
+        #expect(run(prompt.presenterReady(now: 3)) == ["ask system"])
+        #expect(run(prompt.serverKnown(Self.ready, number: 3, now: 3)) == ["show bellwire.authorization.3"])
+        let question = key("bellwire.authorization.3", of: nil)
+        _ = prompt.shown(question, .success("h1"), now: 3)
+        let answered = prompt.answered(question, "bellwire.allow", now: 3)
+        let actions = try #require(answered)
+        #expect(run(actions) == ["withdraw h1", "store authorized"])
+        #expect(run(prompt.presenterReady(now: 4)).isEmpty, "it was answered")
+        // The host's own decision ends the wait.
+        var decided = try self.prompt()
+        _ = run(request(&decided, replies))
+        _ = run(decided.serverKnown(missing, number: 1, now: 1))
+        _ = decided.authorize(status: "denied", until: 0, now: 1, replies.then)
+        #expect(run(decided.presenterReady(now: 2)).isEmpty)
+    }
+
+    @Test("the question names the program in the user's language, and there is nothing to open")
+    func words() throws {
+        var prompt = AuthorizationPrompt(try sampleConfiguration("system", language: .german), stored: .notDetermined)
+        _ = request(&prompt, Replies())
+        guard case .show(let alert, _)? = prompt.serverKnown(Self.ready, number: 1, now: 1).first else {
+            return #expect(Bool(false), "nothing is asked")
+        }
+        #expect(alert.content.title == "Program möchte Ihnen Nachrichten anzeigen" && alert.tapTitle == nil)
+        #expect(alert.actions.map(\.title) == ["Erlauben", "Nicht erlauben"])
+    }
+
     @Test("an ephemeral authorization ends, and with \"none\" nothing is announced")
     func ends() throws {
         var prompt = try prompt("host", .ephemeral(until: 100))

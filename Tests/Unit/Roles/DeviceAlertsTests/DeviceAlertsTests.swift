@@ -153,6 +153,40 @@ struct DeviceAlertsTests {
         await bench.end()
     }
 
+    @Test("delivered alerts whose notification server has ended are removed, whether or not their banners were closed")
+    func lostServer() async throws {
+        let bench = try await Bench("host")
+        try await bench.store { (connection) throws(StoreError) in
+            let table = AlertTable(connection)
+            let handles: [(AlertID, String?)] = [
+                ("n1", "number/1/old"), ("n2", "number/2/old"), ("n3", "number/1/new"), ("n4", nil),
+            ]
+            for (id, handle) in handles {
+                let added = try table.add(NewAlert(key(id), AlertContent(title: "Title"), dueAt: 1))
+                _ = try table.delivered(added.row, at: 1, handle: handle)
+            }
+        }
+        let outcome = try await bench.store { (connection) throws(StoreError) in
+            try RecordWork.removeLost { $0.hasSuffix("/old") }.run(
+                AlertTransaction(connection: connection, inbox: SampleInbox(), judge: nil))
+        }
+        guard case .removed(let removed) = outcome else { return #expect(Bool(false), "nothing is removed") }
+        #expect(removed.map(\.key) == [key("n2"), key("n1")])
+        #expect(try await bench.request(.delivered).array?.count == 2)
+        await bench.end()
+    }
+
+    @Test("the burst limit is the program's until the user sets one")
+    func burstLimit() async throws {
+        let bench = try await Bench("host", ["burst_limit": 5])
+        #expect(try await bench.request(.settings).object?["burstLimit"] == 5)
+        #expect(try await bench.request(.change(["enabled": true])).object?["burstLimit"] == 5)
+        #expect(await bench.onLoop { $0.alerts.judge?.settings.burstLimit } == 5)
+        #expect(try await bench.request(.change(["burstLimit": 0])).object?["burstLimit"] == 0)
+        #expect(await bench.onLoop { $0.alerts.judge?.settings.burstLimit } == 0)
+        await bench.end()
+    }
+
     @Test("without alerts it answers what it can, and refuses the rest")
     func none() async throws {
         let bench = try await Bench("none")
@@ -186,11 +220,15 @@ private final class Bench: AlertHost {
     var questions: [HostQuestion] = []
     var receipts: [String] = []
     var events: [HostEvent] = []
+    var senders: [PeerID: String] = [:]
 
-    init(_ kind: String = "host", lateAlerts: LateAlerts = .none, inbox: SampleInbox = SampleInbox()) throws {
+    init(
+        _ kind: String = "host", _ options: JSONObject = [:], lateAlerts: LateAlerts = .none,
+        inbox: SampleInbox = SampleInbox()
+    ) throws {
         try EventLoop.start()
         self.inbox = inbox
-        configuration = try sampleConfiguration(kind, lateAlerts: lateAlerts)
+        configuration = try sampleConfiguration(kind, options, lateAlerts: lateAlerts)
         let migrations = AlertTable.migrations + ReminderTable.migrations + KeptEvents.migrations
         database = try Database.open(path: ":memory:", migrations: migrations).database
     }
@@ -252,6 +290,8 @@ private final class Bench: AlertHost {
     }
 
     func markRead(_ notification: NotificationID, of desktop: PeerID) {}
+
+    func sender(_ desktop: PeerID) -> String? { senders[desktop] }
 
     func sendReceipt(id: NotificationID, presented: Bool, to desktop: PeerID) {
         receipts.append("\(id.text) \(presented) \(desktop.text)")

@@ -11,7 +11,7 @@ struct ApplicationTests {
     static let id = "org.example.My-App"
     static let path = "/org/example/My_App"
     static let application = "org.freedesktop.Application"
-    let banner = Banner(id: "did:key:a/1", title: "T", actions: [Banner.Action(id: "A", title: "Do")])
+    let banner = Banner(id: "did:key:a/1", title: "T", tapTitle: "Open", actions: [Banner.Action(id: "A", title: "Do")])
 
     /// Another program on the bus, GNOME Shell for one, that is connected.
     func stranger(on daemon: PrivateBus, watching name: String = ApplicationTests.id) async throws -> (

@@ -67,7 +67,7 @@ struct BannerCapabilityTests {
         #expect(try await showing.ready() == "mock-notify")
         #expect(showing.server.capabilities.joined(separator: " ") == wanted.capabilities)
         let banner = Banner(
-            id: "1", title: "T", body: "a <i>b</i> & c",
+            id: "1", title: "T", body: "a <i>b</i> & c", tapTitle: "Open",
             actions: [Banner.Action(id: "READ", title: "Read")],
             reply: Banner.Reply(id: "REPLY", title: "Reply", placeholder: "Say"), urgency: .critical,
             sound: .file("/tmp/a.oga"), imagePath: "/tmp/an image.png", category: "im.received")

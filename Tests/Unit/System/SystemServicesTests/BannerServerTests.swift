@@ -16,7 +16,7 @@ private final class Wish {
 struct BannerServerTests {
     let interface = Showing.interface
     let banner = Banner(
-        id: "1", title: "T", body: "<b>a</b>", actions: [Banner.Action(id: "A", title: "Do")],
+        id: "1", title: "T", body: "<b>a</b>", tapTitle: "Open", actions: [Banner.Action(id: "A", title: "Do")],
         reply: Banner.Reply(id: "R", title: "Reply", placeholder: "Say"))
 
     /// The arguments of the next `Notify`.
@@ -116,6 +116,8 @@ struct BannerServerTests {
         let old = try await showing.show(banner).get()
         #expect(try await notify(first).body == "&lt;b&gt;a&lt;/b&gt;")
         first.crash()
+        #expect(try await showing.events.next() == .lost(exceptIn: nil))
+        #expect(old.isLost(exceptIn: nil))
         #expect(try await showing.gone().code == .absent)
         #expect(!showing.server.isReady && showing.server.problem?.code == .absent)
         #expect(await showing.show(banner).error?.code == .absent)
@@ -126,6 +128,7 @@ struct BannerServerTests {
         let seen = try await notify(second)
         #expect(seen.replaced == 0 && seen.body == "<b>a</b>", "the old server's number is another's here")
         #expect(new != old && new.text != old.text)
+        #expect(!showing.server.isLost(new) && showing.server.isLost(old))
         showing.server.close(old)
         try await second.banner("NotificationClosed", "uu", "[1,2]")
         #expect(try await showing.events.next() == .responded(new, .dismiss))
@@ -146,6 +149,7 @@ struct BannerServerTests {
         try await showing.ready(within: 20_000)
         let new = try await showing.show(banner, replacing: old).get()
         #expect(try await notify(services).replaced == 0 && new != old)
+        #expect(!showing.server.isLost(new) && showing.server.isLost(old))
         showing.close()
     }
 
@@ -277,7 +281,7 @@ struct BannerServerTests {
         _ = try await showing.show(
             Banner(
                 id: "\u{0}", title: String(repeating: "<img src=x>", count: 100_000) + "\u{0}",
-                subtitle: "\u{202E}sub\nline\u{0}", body: "<img src=\"x\">&#0;\u{0}\u{1B}[2J\r\n'ok'",
+                subtitle: "\u{202E}sub\nline\u{0}", body: "<img src=\"x\">&#0;\u{0}\u{1B}[2J\r\n'ok'", tapTitle: "Open",
                 actions: [Banner.Action(id: "a\u{0}\n]", title: "\u{0}\u{2066}go")], sound: .file("/x\u{0}"),
                 imagePath: "/x\u{0}", category: "\u{0}")
         ).get()
@@ -378,4 +382,9 @@ struct BannerServerTests {
         #expect(try await ended.next().error?.code == .closed)
         #expect(showing.events.isEmpty && ended.isEmpty)
     }
+}
+
+extension BannerServer {
+    /// By the server's present life.
+    fileprivate func isLost(_ handle: Handle) -> Bool { handle.isLost(exceptIn: followed.life) }
 }

@@ -91,7 +91,7 @@ struct RealDunstTests {
         var banner = Banner(
             id: "1", title: "<i>Title</i> & \u{202E}co\u{0}", subtitle: "Subtitle",
             body: "<img src=\"/etc/passwd\"><b>bold?</b> &amp; <a href=\"x\">link</a>\nsecond line \u{1B}[31m 'ü' 😀",
-            actions: [Banner.Action(id: "READ", title: "Mark as read")],
+            tapTitle: "Open", actions: [Banner.Action(id: "READ", title: "Mark as read")],
             reply: Banner.Reply(id: "REPLY", title: "Reply"), imagePath: image)
         let first = try await showing.show(banner).get()
         let hostile = try await dunst.until("hostile") {

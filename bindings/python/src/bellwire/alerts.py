@@ -124,6 +124,8 @@ class AlertSettings:
     show_preview: bool = True
     #: How many pushes of one source may show an alert within a second; one alert summarizes the rest. 0 = no limit.
     burst_limit: int = 0
+    #: Whether a click opens an alert's link; for programs with the option ``opens_links``.
+    open_links: bool = False
     sources: Mapping[str, bool] = field(default_factory=dict)
     categories: Mapping[str, bool] = field(default_factory=dict)
 
@@ -376,6 +378,7 @@ class Alerts(Room):
         sound_enabled: bool | None = None,
         show_preview: bool | None = None,
         burst_limit: int | None = None,
+        open_links: bool | None = None,
         sources: Mapping[str, Optional[bool]] | None = None,
         categories: Mapping[str, Optional[bool]] | None = None,
     ) -> AlertSettings:
@@ -388,6 +391,7 @@ class Alerts(Room):
             sound_enabled=sound_enabled,
             show_preview=show_preview,
             burst_limit=burst_limit,
+            open_links=open_links,
             sources=sources,
             categories=categories,
         )

@@ -21,6 +21,9 @@ import Testing
         let eight = Digest.content(of: alerts(8), count: 0, hold: .quietHours)
         #expect(eight.title.hasPrefix("8 ") && eight.body.hasSuffix("and 3 more"))
         #expect(Digest.content(of: [], count: 3, hold: .late).body == "")
+        let urgent = Digest.content(
+            of: alerts(2) + [AlertContent(title: "Fire", level: .timeSensitive)], count: 3, hold: .tooMany)
+        #expect(urgent.level == .timeSensitive, "as urgent as the alerts in it")
     }
 
     @Test("a title is one line of it, however long it is and whatever is in it")

@@ -34,6 +34,9 @@ import Testing
         #expect(decide(AlertSubject(category: "AD")) == .hide(.categoryDisabled))
         #expect(decide(AlertSubject(isLate: true)) == .hide(.late))
         #expect(decide(AlertSubject(isLate: true), .authorized, .summary) == .hold(.late))
+        let urgent = AlertSubject(isLate: true, level: .timeSensitive)
+        #expect(decide(urgent, .authorized, .summary) == .show(quietly: false), "no summary asks for attention")
+        #expect(decide(urgent, .authorized, .none) == .hide(.late))
         #expect(decide(AlertSubject(isLate: true), .authorized, .each) == .show(quietly: false))
         // The option is about pushes: a reminder that is late is shown.
         #expect(decide(AlertSubject(isLate: true, isReminder: true)) == .show(quietly: false))
@@ -60,7 +63,7 @@ import Testing
                 let reasons: [(Bool, AlertDecision)] = [
                     (has(0), .hide(.silenced)), (has(1), .hide(.disabled)), (has(2), .hide(.sourceDisabled)),
                     (has(3), .hide(.categoryDisabled)), (has(4), .hide(.denied)),
-                    (has(5) && late == .none, .hide(.late)), (has(5) && late == .summary, .hold(.late)),
+                    (has(5) && late == .none, .hide(.late)), (has(5) && late == .summary && !has(7), .hold(.late)),
                     (has(6) && !has(7), .hold(.quietHours)),
                 ]
                 let expected = reasons.first { $0.0 }?.1 ?? .show(quietly: false)

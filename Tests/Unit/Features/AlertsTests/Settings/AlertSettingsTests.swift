@@ -21,11 +21,23 @@ import Wire
         #expect(settings == before)
     }
 
+    @Test("a burst limit that the user has not set is the program's, also after other changes are stored")
+    func burstLimit() throws {
+        var settings = AlertSettings()
+        try settings.apply(["enabled": false])
+        #expect(settings.burstLimit == nil && AlertSettings(stored: settings.json).burstLimit == nil)
+        try settings.apply(["burstLimit": 0, "openLinks": true])
+        #expect(settings.burstLimit == 0 && settings.openLinks)
+        let stored = AlertSettings(stored: settings.json)
+        #expect(stored.burstLimit == 0 && stored == settings)
+    }
+
     private static let wrong: [(JSONObject, String?)] = [
         ([:], nil), (["enabled": 1], "enabled"), (["enabled": .null], "enabled"),
         (["quietHoursStart": "24:00"], "quietHoursStart"), (["quietHoursEnd": "x"], "quietHoursEnd"),
         (["sources": []], "sources"), (["sources": ["pc": 1]], "sources.pc"), (["sources": ["": true]], "sources"),
         (["categories": ["a\n": true]], "categories"), (["vibrationEnabled": true], "vibrationEnabled"),
+        (["burstLimit": 101], "burstLimit"), (["openLinks": 1], "openLinks"),
     ]
 
     @Test("what cannot be is an error that names its field", arguments: wrong)
@@ -49,7 +61,7 @@ import Wire
     func stored(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<1_000 {
-            let json = HostileJSON.object(of: AlertSettings().json.keys, &random)
+            let json = HostileJSON.object(of: AlertSettings().json.keys + ["burstLimit"], &random)
             let settings = AlertSettings(stored: json)
             #expect(AlertSettings(stored: settings.json) == settings)
             for member in AlertSettings().json.members where json[member.key] == nil {

@@ -31,14 +31,14 @@ func judge(
 }
 
 func sampleConfiguration(
-    _ kind: String, _ more: JSONObject = [:], lateAlerts: LateAlerts = .none
+    _ kind: String, _ more: JSONObject = [:], lateAlerts: LateAlerts = .none, language: AlertLanguage = .english
 ) throws -> AlertConfiguration {
     var json: JSONObject = ["alerts": .string(kind)]
     json.merge(more)
     var reader = try OptionsReader(parsing: JSONValue.object(json).serialized())
     return AlertConfiguration(
-        try AlertOptions(&reader), lateAlerts: lateAlerts, programName: "Program", stateDirectory: "/state", caFile: nil
-    )
+        try AlertOptions(&reader), lateAlerts: lateAlerts, programName: "Program", language: language,
+        stateDirectory: "/state", caFile: nil)
 }
 
 /// Collects what callbacks get, from any thread.
