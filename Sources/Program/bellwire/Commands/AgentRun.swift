@@ -66,10 +66,12 @@ final class AgentRun {
         }
         if let burstLimit {
             let setting: JSONValue = ["burstLimit": .integer(burstLimit)]
-            try check(bw_alerts_set_settings(handle.pointer, setting.serialized(), nil))
+            try change { () throws(Failure) in
+                try check(bw_alerts_set_settings(handle.pointer, setting.serialized(), nil))
+            }
         }
         if allows {
-            try AlertPermission.allowed.set(handle)
+            try change { () throws(Failure) in try AlertPermission.allowed.set(handle) }
             asksAt = nil
             hasAsked = true
         }
@@ -78,6 +80,15 @@ final class AgentRun {
             switch try handle.wait(orAt: .init { [unowned self] in asksAt }) {
             case .signal: return .done
             case .done, .deadline: try ask()
+            }
+        }
+    }
+
+    /// Does it again if the program ends meanwhile that has the device. Doing it twice does no harm.
+    private func change(_ work: () throws(Failure) -> Void) throws(Failure) {
+        while true {
+            do throws(Failure) { return try work() } catch {
+                guard error.error?["detail"]?["reason"]?.string == "holder_ended" else { throw error }
             }
         }
     }
