@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 from desktopbus import PlayedServer
 from hosts import Host
-from peers import Object
+from peers import Object, free_port
 from programs import BELLWIRE, PACKAGE, Program, wait_until
 from test_tray import House, Start, compared, complaints, history, payload
 from trays import SOURCES, Session, Tray, Window, build_tray, missing_tray
@@ -112,6 +113,123 @@ def test_digits_without_a_relay_are_answered_with_what_is_missing(house: House) 
     window.write("Digits of the pairing code", "123456-789012")
     window.press("Pair")
     window.until_says("Enter the relay's address as well")
+
+
+def test_a_code_that_was_used_leaves_the_field(house: House) -> None:
+    desktop = house.host("desktop", "Studio")
+    house.tray().click("Pair…")
+    window = house.session.until_open("Pair")
+    window.write("Digits of the pairing code", desktop.call("bw_desktop_code", 10_000)["code"])
+    window.press("Pair")
+    compared(window, desktop, "Studio")
+    window.press("They differ")
+    window.press("Read")
+    window.write("Text of the pairing code", payload(desktop))
+    window.press("Pair")
+    window.until_says("Paired with Studio")
+    window.press("Read")
+    window.until(lambda: window.widget("Text of the pairing code")["text"] == "")
+    window.press("Start")
+    window.until(lambda: window.widget("Digits of the pairing code")["text"] == "")
+
+
+def lan_address() -> str | None:
+    """Where the default route leaves this machine."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            return None
+        address: str = probe.getsockname()[0]
+    return None if address.startswith("127.") else address
+
+
+@pytest.mark.skipif(lan_address() is None, reason="this machine is in no network")
+def test_a_desktop_offers_the_local_network_and_shows_its_relay(house: House, bellwire: Start) -> None:
+    """Its own relay serves this machine only, until its user says otherwise; the next start keeps that."""
+    port = free_port()
+
+    def start() -> Tray:
+        arguments = ("--desktop", f"--state-dir={house.home / 'lan'}", f"--listen=127.0.0.1:{port}")
+        tray = Tray(house.session, house._program, *arguments)
+        house.trays.append(tray)
+        tray.until_shown()
+        return tray
+
+    tray = start()
+    window = house.session.until_open("Pair")
+    window.until_says("This code works only on this machine.")
+    window.until_says(f"Relay at ws://127.0.0.1:{port}")
+    assert json.loads(house.session.read_code())["signalingUrl"] == f"ws://127.0.0.1:{port}"
+    url = f"ws://{lan_address()}:{port}"
+    window.press(f"Allow other machines, on {lan_address()}:{port}")
+    window.until_says(f"Relay at {url}")
+    house.session.keep_picture("tray-desktop-lan")
+    assert not window.says("only on this machine")
+    digits = next(re.search(r"\d{6}-\d{6}", text) for text in window.texts if "Or type" in text)
+    assert digits
+    # As another machine does: by the digits and the address that it shows.
+    typed = bellwire("pair", "--code", digits.group(), "--relay-url", url)
+    assert typed.wait() == 0, typed.err.all
+    window.until_says("Paired with")
+    assert tray.end() == 0
+    tray = start()
+    tray.click("Pair…")
+    window = house.session.until_open("Pair")
+    window.press("Show")
+    window.until_says(f"Relay at {url}")
+
+
+@pytest.mark.parametrize("accepts", [True, False], ids=["accepted", "declined"])
+def test_it_asks_about_a_desktop_that_moves_to_a_new_key(house: House, accepts: bool) -> None:
+    desktop = house.paired_desktop()
+    tray = house.tray()
+    # Moves are asked for in a session.
+    house.push(desktop, "Hello")
+    tray.until_unread(1)
+    new = desktop.call("bw_desktop_rekey")["newId"]
+    window = house.session.until_open("Pair")
+    window.until_says("Studio asks to move to a new key")
+    window.until_says(new)
+    house.session.keep_picture("tray-key-move")
+    # The question survives its window, and a restart.
+    window.close()
+    tray.click("Pair…")
+    house.session.until_open("Pair").until_says(new)
+    assert tray.end() == 0
+    house.tray()
+    window = house.session.until_open("Pair")
+    window.until_says(new)
+    window.press("Accept" if accepts else "Decline")
+    state = "ready" if accepts else "asking"
+    peer = "approved" if accepts else "declined"
+    wait_until(lambda: [each["state"] for each in desktop.call("bw_desktop_rekey_status")["peers"]] == [peer])
+    assert desktop.call("bw_desktop_rekey_status")["state"] == state
+    window.until(lambda: not window.says("asks to move"))
+
+
+def test_a_banner_opens_its_row_behind_many_newer_ones(house: House) -> None:
+    server = PlayedServer(house.session.bus, "actions", "body")
+    desktop = house.paired_desktop()
+    tray = house.tray()
+    tray.until(lambda: tray.has("Studio – online"))
+    tray.click("Show alerts")
+    tray.until(lambda: tray.entry("Show alerts")["toggle-state"] == 1)
+    house.push(desktop, "The old one", body="To be found")
+    banner = server.shown("The old one")
+    for number in range(60):
+        house.push(desktop, f"Newer {number}")
+    tray.until_unread(61)
+    server.tap(banner)
+    window = house.session.until_open("History")
+    window.until_says("60 unread")
+    house.session.keep_picture("tray-found")
+    # Its row is selected and has the keyboard; screen readers see none of a list that is scrolled as far as this.
+    window.activate()
+    house.session.tool("xdotool", "key", "Delete")
+    wait_until(lambda: "The old one" not in [row["title"] for row in history(desktop, limit=100)], 15)
+    assert len(history(desktop, limit=100)) == 60
+    server.end()
 
 
 # Settings

@@ -88,6 +88,11 @@ static bw_status confirm(void *handle, const char *flow, int32_t accept) {
     return bw_desktop_confirm(handle, flow, accept);
 }
 
+static bw_status moves(void *handle, char **json) { return bw_desktop_rekey_status(handle, json); }
+static bw_status confirm_move(void *handle, const char *peer, const char *new_id, int32_t accept) {
+    return bw_desktop_rekey_confirm(handle, peer, new_id, accept);
+}
+
 const Side desktop_side = {
     .kind = "desktop",
     .open = open_desktop,
@@ -110,4 +115,6 @@ const Side desktop_side = {
     .scan = scan,
     .cancel = cancel,
     .confirm = confirm,
+    .moves = moves,
+    .confirm_move = confirm_move,
 };

@@ -67,6 +67,12 @@ static bw_status confirm(void *handle, const char *flow, int32_t accept) {
     return bw_pairing_confirm(handle, flow, accept);
 }
 
+static bw_status moves(void *handle, char **json) { return bw_device_rekey_status(handle, json); }
+
+static bw_status confirm_move(void *handle, const char *peer, const char *new_id, int32_t accept) {
+    return bw_device_rekey_confirm(handle, peer, new_id, accept);
+}
+
 const Side device_side = {
     .kind = "device",
     .open = open_device,
@@ -89,4 +95,6 @@ const Side device_side = {
     .type = type,
     .cancel = cancel,
     .confirm = confirm,
+    .moves = moves,
+    .confirm_move = confirm_move,
 };

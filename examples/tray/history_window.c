@@ -20,6 +20,7 @@ struct _HistoryWindow {
     json_t *peers; /* with their names */
     char *next;   /* the place of the next page; NULL = there is none */
     char *open_id; /* of the row that is unfolded */
+    gboolean reveals; /* the selected row is to be scrolled to, once it has a place */
     Draft draft;   /* the answer to it */
 };
 
@@ -197,15 +198,19 @@ static char *selected_id(HistoryWindow *self) {
     return row ? g_strdup(text_in(g_object_get_data(G_OBJECT(row), "row"), "id")) : NULL;
 }
 
-static void select_id(HistoryWindow *self, const char *id, gboolean takes_focus) {
+/* FALSE = the list does not show it. */
+static gboolean select_id(HistoryWindow *self, const char *id, gboolean takes_focus) {
+    gboolean is_found = FALSE;
     GList *items = id ? gtk_container_get_children(GTK_CONTAINER(self->list)) : NULL;
     for (GList *each = items; each; each = each->next) {
         if (g_strcmp0(text_in(g_object_get_data(each->data, "row"), "id"), id) != 0) continue;
         gtk_list_box_select_row(GTK_LIST_BOX(self->list), each->data);
         if (takes_focus) gtk_widget_grab_focus(each->data);
+        is_found = TRUE;
         break;
     }
     g_list_free(items);
+    return is_found;
 }
 
 /* Reloads as many rows as were shown, and restores the scroll position. */
@@ -260,11 +265,10 @@ static void on_search(GtkWidget *widget, HistoryWindow *self) {
     anew(self);
 }
 
-static void on_edge(GtkScrolledWindow *scrolled, GtkPositionType position, HistoryWindow *self) {
-    (void)scrolled;
-    if (position != GTK_POS_BOTTOM || !self->next) return;
-    json_t *page = load(self, PAGE, self->next);
-    if (!page) return;
+/* FALSE = there are no more. */
+static gboolean load_next(HistoryWindow *self) {
+    json_t *page = self->next ? load(self, PAGE, self->next) : NULL;
+    if (!page) return FALSE;
     json_t *rows = json_array();
     json_array_extend(rows, self->rows);
     json_array_extend(rows, json_object_get(page, "notifications"));
@@ -272,6 +276,12 @@ static void on_edge(GtkScrolledWindow *scrolled, GtkPositionType position, Histo
     self->rows = rows;
     add_rows(self, page);
     json_decref(page);
+    return TRUE;
+}
+
+static void on_edge(GtkScrolledWindow *scrolled, GtkPositionType position, HistoryWindow *self) {
+    (void)scrolled;
+    if (position == GTK_POS_BOTTOM) load_next(self);
 }
 
 /* What is done ---------------------------------------------------------------------------------------------------- */
@@ -355,6 +365,17 @@ static void on_active(GtkWindow *window, GParamSpec *property, gpointer data) {
     if (gtk_window_is_active(window)) gtk_window_set_urgency_hint(window, FALSE);
 }
 
+static void on_placed(GtkWidget *list, GtkAllocation *allocation, HistoryWindow *self) {
+    (void)allocation;
+    GtkListBoxRow *row = gtk_list_box_get_selected_row(GTK_LIST_BOX(list));
+    if (!self->reveals || !row) return;
+    self->reveals = FALSE;
+    GtkAllocation place;
+    gtk_widget_get_allocation(GTK_WIDGET(row), &place);
+    gtk_adjustment_clamp_page(gtk_scrolled_window_get_vadjustment(GTK_SCROLLED_WINDOW(self->scrolled)), place.y,
+                              place.y + place.height);
+}
+
 static HistoryWindow *history_window_new(GtkApplication *application, Model *model) {
     HistoryWindow *self = g_object_new(TYPE_HISTORY_WINDOW, "application", application, "title", _("History"), "icon-name",
                                        APPLICATION_ID, "default-width", 620, "default-height", 560, NULL);
@@ -406,6 +427,7 @@ static HistoryWindow *history_window_new(GtkApplication *application, Model *mod
     g_signal_connect(self->mark_all, "clicked", G_CALLBACK(on_mark_all), self);
     g_signal_connect(self->list, "row-activated", G_CALLBACK(on_activated), self);
     g_signal_connect(self->list, "key-press-event", G_CALLBACK(on_key), self);
+    g_signal_connect_after(self->list, "size-allocate", G_CALLBACK(on_placed), self);
     g_signal_connect(self, "key-press-event", G_CALLBACK(on_window_key), self);
     g_signal_connect(self->scrolled, "edge-reached", G_CALLBACK(on_edge), self);
     g_signal_connect(model, "changed", G_CALLBACK(on_changed), self);
@@ -421,8 +443,11 @@ static HistoryWindow *the_window(GtkApplication *application, Model *model) {
 static void show_row(HistoryWindow *self, const char *id) {
     open_row(self, id);
     gtk_entry_set_text(GTK_ENTRY(self->search), "");
+    gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(self->unread_only), FALSE);
     anew(self);
-    select_id(self, id, TRUE);
+    /* Newer ones may have come since its alert. */
+    while (!select_id(self, id, TRUE) && json_array_size(self->rows) < MOST && load_next(self)) continue;
+    self->reveals = TRUE;
 }
 
 void history_window_present(GtkApplication *application, Model *model, const char *peer, const char *id) {

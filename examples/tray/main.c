@@ -135,6 +135,10 @@ static void on_pairing(Model *model, json_t *data, Program *program) {
     if (pair_window_is_question(data)) pair_window_ask(program->application, model, data);
 }
 
+static void on_move(Model *model, json_t *question, Program *program) {
+    pair_window_ask_move(program->application, model, question);
+}
+
 static gboolean on_signal(gpointer data) {
     quit(data);
     return G_SOURCE_CONTINUE;
@@ -181,7 +185,9 @@ static void begin(Program *program) {
     g_signal_connect(program->model, "arrived", G_CALLBACK(on_arrived), program);
     g_signal_connect(program->model, "opened", G_CALLBACK(on_opened), program);
     g_signal_connect(program->model, "pairing", G_CALLBACK(on_pairing), program);
+    g_signal_connect(program->model, "move", G_CALLBACK(on_move), program);
     g_application_hold(G_APPLICATION(program->application));
+    model_repeat_moves(program->model);
 }
 
 /* Also for each further start: the program is there already, so it shows itself. */

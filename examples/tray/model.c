@@ -1,31 +1,15 @@
-#include "model.h"
+#include "model_parts.h"
 
 #include "opening.h"
-#include "preferences.h"
-#include "side.h"
 #include "text.h"
 
 #include <glib-unix.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct _Model {
-    GObject parent;
-    const Side *side;
-    void *handle;
-    char *state_dir, *listen, *preferences_file;
-    Preferences own;
-    char *shown_name, *holder;
-    guint descriptor_source, changed_source, reopen_source;
-    json_t *peers, *latest;
-    gint64 unread;
-    gboolean is_online, is_asking, is_guest;
-    char *authorization, *problem;
-};
-
 G_DEFINE_TYPE(Model, model, G_TYPE_OBJECT)
 
-enum { CHANGED, PAIRING, OPENED, ARRIVED, REOPENED, SIGNALS };
+enum { CHANGED, PAIRING, MOVE, OPENED, ARRIVED, REOPENED, SIGNALS };
 static guint signals[SIGNALS];
 
 static gboolean reopen_as_holder(gpointer data);
@@ -51,6 +35,7 @@ static void model_class_init(ModelClass *class) {
     signals[CHANGED] = g_signal_new("changed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
     signals[PAIRING] =
         g_signal_new("pairing", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_POINTER);
+    signals[MOVE] = g_signal_new("move", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_POINTER);
     signals[REOPENED] = g_signal_new("reopened", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
     signals[OPENED] = g_signal_new("opened", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 2,
                                    G_TYPE_STRING, G_TYPE_STRING);
@@ -75,7 +60,7 @@ static json_t *taken(bw_status status, char *json) {
 }
 
 /* What one of the side's calls without parameters tells. */
-static json_t *told(Model *self, bw_status (*call)(void *handle, char **json)) {
+json_t *model_told(Model *self, bw_status (*call)(void *handle, char **json)) {
     char *json = NULL;
     bw_status status = call(self->handle, &json);
     return taken(status, json);
@@ -98,7 +83,7 @@ static void look_at_sharing(Model *self, json_t *sharing) {
 }
 
 static void look_at_connection(Model *self) {
-    json_t *state = told(self, self->side->state), *each, *peer;
+    json_t *state = model_told(self, self->side->state), *each, *peer;
     gsize index, place;
     self->is_online = FALSE;
     json_array_foreach(json_object_get(state, "connection"), index, each) {
@@ -125,7 +110,7 @@ static void look_at_connection(Model *self) {
 static gboolean look_anew(gpointer data) {
     Model *self = data;
     self->changed_source = 0;
-    json_t *peers = told(self, self->side->peers);
+    json_t *peers = model_told(self, self->side->peers);
     if (peers) {
         json_decref(self->peers);
         self->peers = peers;
@@ -142,14 +127,14 @@ static gboolean look_anew(gpointer data) {
 }
 
 /* A thousand pushes in one dispatch are looked at once. */
-static void look_soon(Model *self) {
+void model_look_soon(Model *self) {
     if (self->changed_source == 0 && self->handle) self->changed_source = g_idle_add(look_anew, self);
 }
 
-static void set_problem(Model *self, char *problem) {
+void model_set_problem(Model *self, char *problem) {
     g_free(self->problem);
     self->problem = problem;
-    look_soon(self);
+    model_look_soon(self);
 }
 
 /* Events --------------------------------------------------------------------------------------------------------- */
@@ -159,6 +144,9 @@ static void on_event(void *user_data, const char *event, const char *event_json)
     json_t *whole = parsed(event_json), *data = json_object_get(whole, "data");
     if (strcmp(event, "pairing.changed") == 0) {
         g_signal_emit(self, signals[PAIRING], 0, data);
+    } else if (strcmp(event, "rekey.changed") == 0) {
+        if (g_strcmp0(json_string_value(json_object_get(data, "state")), "confirming") == 0)
+            g_signal_emit(self, signals[MOVE], 0, data);
     } else if (strcmp(event, "notification.received") == 0) {
         g_signal_emit(self, signals[ARRIVED], 0, json_string_value(json_object_get(whole, "desktop")), data);
     } else if (strcmp(event, "notification.response") == 0) {
@@ -170,14 +158,14 @@ static void on_event(void *user_data, const char *event, const char *event_json)
         /* There is no work of ours in it. */
         bw_device_complete(self->handle, json_string_value(json_object_get(data, "id")), "no_data");
     } else if (strcmp(event, "problem") == 0) {
-        set_problem(self, text_line(json_string_value(json_object_get(data, "message")), 400));
+        model_set_problem(self, text_line(json_string_value(json_object_get(data, "message")), 400));
     } else if (strcmp(event, "queue.ended") == 0 &&
                g_strcmp0(json_string_value(json_object_get(data, "outcome")), "failed") == 0) {
         json_t *error = json_object_get(data, "error");
-        set_problem(self, text_line(json_string_value(json_object_get(error, "message")), 400));
+        model_set_problem(self, text_line(json_string_value(json_object_get(error, "message")), 400));
     }
     json_decref(whole);
-    look_soon(self);
+    model_look_soon(self);
 }
 
 static gboolean on_readable(gint descriptor, GIOCondition condition, gpointer data) {
@@ -186,7 +174,7 @@ static gboolean on_readable(gint descriptor, GIOCondition condition, gpointer da
     g_object_ref(self);
     bw_status status = self->side->dispatch(self->handle);
     /* What could not be marked as handed over comes again. */
-    if (status == BW_E_STORE) set_problem(self, text_failure(status));
+    if (status == BW_E_STORE) model_set_problem(self, text_failure(status));
     g_object_unref(self);
     return G_SOURCE_CONTINUE;
 }
@@ -194,8 +182,11 @@ static gboolean on_readable(gint descriptor, GIOCondition condition, gpointer da
 /* Begin and end -------------------------------------------------------------------------------------------------- */
 
 static bw_status begin(Model *self) {
-    Opening opening = {model_is_desktop(self), self->state_dir, self->own.name, self->own.relay_url, self->listen};
+    char *lan = self->own.uses_lan ? opening_lan_address(self->listen) : NULL;
+    Opening opening = {model_is_desktop(self), self->state_dir, self->own.name, self->own.relay_url,
+                       lan ? lan : self->listen};
     bw_status status = opening_open(&opening, self->side, &self->handle, &self->is_guest);
+    g_free(lan);
     if (status >= 0) status = self->side->subscribe(self->handle, on_event, self);
     if (status >= 0) status = self->side->start(self->handle);
     int32_t descriptor = status >= 0 ? self->side->fd(self->handle) : -1;
@@ -245,9 +236,9 @@ static void reopened(Model *self) {
     if (self->handle) look_anew(self);
 }
 
-gboolean model_set_up(Model *self, const char *name, const char *relay_url, char **failure) {
+static gboolean set_up(Model *self, const char *name, const char *relay_url, gboolean uses_lan, char **failure) {
     Preferences old = self->own;
-    self->own = (Preferences){0};
+    self->own = (Preferences){.uses_lan = uses_lan};
     preferences_set(&self->own.name, name);
     preferences_set(&self->own.relay_url, relay_url);
     bw_status status = reopen(self);
@@ -269,11 +260,24 @@ gboolean model_set_up(Model *self, const char *name, const char *relay_url, char
     return !*failure;
 }
 
+gboolean model_set_up(Model *self, const char *name, const char *relay_url, char **failure) {
+    return set_up(self, name, relay_url, self->own.uses_lan, failure);
+}
+
+gboolean model_use_lan(Model *self, char **failure) {
+    return set_up(self, self->own.name, self->own.relay_url, TRUE, failure);
+}
+
+char *model_lan_offer(Model *self) {
+    gboolean has_relay = model_is_desktop(self) && !self->own.relay_url && !self->own.uses_lan;
+    return has_relay ? opening_lan_address(self->listen) : NULL;
+}
+
 static gboolean reopen_as_holder(gpointer data) {
     Model *self = data;
     self->reopen_source = 0;
     bw_status status = reopen(self);
-    if (status < 0) set_problem(self, text_failure(status));
+    if (status < 0) model_set_problem(self, text_failure(status));
     reopened(self);
     return G_SOURCE_REMOVE;
 }
@@ -296,26 +300,20 @@ gboolean model_lacks_relay(Model *self) {
 
 /* Calls ---------------------------------------------------------------------------------------------------------- */
 
-typedef struct {
-    Model *model;
-    GObject *owner;
-    ModelDone done;
-} Call;
-
-static Call *call_new(Model *self, GObject *owner, ModelDone done) {
+Call *model_call_new(Model *self, GObject *owner, ModelDone done) {
     Call *call = g_new(Call, 1);
     *call = (Call){g_object_ref(self), owner ? g_object_ref(owner) : NULL, done};
     return call;
 }
 
-static void call_free(void *data) {
+void model_call_free(void *data) {
     Call *call = data;
     if (call->owner) g_object_unref(call->owner);
     g_object_unref(call->model);
     g_free(call);
 }
 
-static void on_end(void *user_data, bw_status status, const char *json) {
+void model_on_end(void *user_data, bw_status status, const char *json) {
     Call *call = user_data;
     if (status == BW_E_CLOSED) return;
     json_t *result = status >= 0 && json ? parsed(json) : NULL;
@@ -323,21 +321,21 @@ static void on_end(void *user_data, bw_status status, const char *json) {
     if (call->done) {
         call->done(call->owner, result, failure);
     } else {
-        set_problem(call->model, g_strdup(failure));
+        model_set_problem(call->model, g_strdup(failure));
     }
     g_free(failure);
     json_decref(result);
-    look_soon(call->model);
+    model_look_soon(call->model);
 }
 
 /* Some errors are returned at once, without a completion; the user data has then been released. */
-static void begun(Model *self, bw_status status, GObject *owner, ModelDone done) {
+void model_begun(Model *self, bw_status status, GObject *owner, ModelDone done) {
     if (status >= 0 || status == BW_E_CLOSED) return;
     char *failure = text_failure(status);
     if (done) {
         done(owner, NULL, failure);
     } else {
-        set_problem(self, g_strdup(failure));
+        model_set_problem(self, g_strdup(failure));
     }
     g_free(failure);
 }
@@ -349,7 +347,7 @@ json_t *model_page(Model *self, json_t *params) {
     if (status < 0) {
         char *failure = text_failure(status);
         /* Changes reload pages, so reporting the same problem again would reload them endlessly. */
-        if (g_strcmp0(failure, self->problem) != 0) set_problem(self, failure);
+        if (g_strcmp0(failure, self->problem) != 0) model_set_problem(self, failure);
         else g_free(failure);
     }
     free(text);
@@ -358,18 +356,18 @@ json_t *model_page(Model *self, json_t *params) {
 }
 
 void model_mark_read(Model *self, const char *peer, const char *id) {
-    Call *call = call_new(self, NULL, NULL);
-    begun(self, self->side->mark_read(self->handle, peer, id, on_end, call, call_free), NULL, NULL);
+    Call *call = model_call_new(self, NULL, NULL);
+    model_begun(self, self->side->mark_read(self->handle, peer, id, model_on_end, call, model_call_free), NULL, NULL);
 }
 
 void model_delete(Model *self, const char *peer, const char *id) {
-    Call *call = call_new(self, NULL, NULL);
-    begun(self, self->side->delete_one(self->handle, peer, id, on_end, call, call_free), NULL, NULL);
+    Call *call = model_call_new(self, NULL, NULL);
+    model_begun(self, self->side->delete_one(self->handle, peer, id, model_on_end, call, model_call_free), NULL, NULL);
 }
 
 static void mark_all_of(Model *self, const char *peer) {
-    Call *call = call_new(self, NULL, NULL);
-    begun(self, self->side->mark_all_read(self->handle, peer, on_end, call, call_free), NULL, NULL);
+    Call *call = model_call_new(self, NULL, NULL);
+    model_begun(self, self->side->mark_all_read(self->handle, peer, model_on_end, call, model_call_free), NULL, NULL);
 }
 
 void model_mark_all_read(Model *self) {
@@ -396,30 +394,30 @@ void model_mark_all_read(Model *self) {
 
 void model_unpair(Model *self, const char *peer) {
     bw_status status = self->side->unpair(self->handle, peer);
-    set_problem(self, status < 0 ? text_failure(status) : NULL);
+    model_set_problem(self, status < 0 ? text_failure(status) : NULL);
 }
 
 void model_show_code(Model *self, GObject *owner, ModelDone done) {
-    begun(self, self->side->show(self->handle, on_end, call_new(self, owner, done), call_free), owner, done);
+    model_begun(self, self->side->show(self->handle, model_on_end, model_call_new(self, owner, done), model_call_free), owner, done);
 }
 
 void model_show_digits(Model *self, GObject *owner, ModelDone done) {
-    begun(self, self->side->show_digits(self->handle, on_end, call_new(self, owner, done), call_free), owner, done);
+    model_begun(self, self->side->show_digits(self->handle, model_on_end, model_call_new(self, owner, done), model_call_free), owner, done);
 }
 
 void model_scan(Model *self, const char *text, GObject *owner, ModelDone done) {
-    begun(self, self->side->scan(self->handle, text, on_end, call_new(self, owner, done), call_free), owner, done);
+    model_begun(self, self->side->scan(self->handle, text, model_on_end, model_call_new(self, owner, done), model_call_free), owner, done);
 }
 
 void model_type(Model *self, const char *digits, GObject *owner, ModelDone done) {
-    begun(self, self->side->type(self->handle, digits, on_end, call_new(self, owner, done), call_free), owner, done);
+    model_begun(self, self->side->type(self->handle, digits, model_on_end, model_call_new(self, owner, done), model_call_free), owner, done);
 }
 
 void model_notify(Model *self, json_t *params, GObject *owner, ModelDone done) {
     enum { PATIENCE_MS = 10000 };
     char *text = json_dumps(params, 0);
-    Call *call = call_new(self, owner, done);
-    begun(self, bw_desktop_notify_async(self->handle, text, PATIENCE_MS, on_end, call, call_free), owner, done);
+    Call *call = model_call_new(self, owner, done);
+    model_begun(self, bw_desktop_notify_async(self->handle, text, PATIENCE_MS, model_on_end, call, model_call_free), owner, done);
     free(text);
     json_decref(params);
 }
@@ -428,8 +426,8 @@ void model_send(Model *self, const char *peer, json_t *params, GObject *owner, M
     enum { PATIENCE_MS = 10000, A_DAY_MS = 86400000 };
     json_object_set_new(params, "queueMs", json_integer(A_DAY_MS));
     char *text = json_dumps(params, 0);
-    Call *call = call_new(self, owner, done);
-    begun(self, bw_notification_send_async(self->handle, peer, text, PATIENCE_MS, on_end, call, call_free), owner,
+    Call *call = model_call_new(self, owner, done);
+    model_begun(self, bw_notification_send_async(self->handle, peer, text, PATIENCE_MS, model_on_end, call, model_call_free), owner,
           done);
     free(text);
     json_decref(params);
@@ -443,50 +441,13 @@ gboolean model_confirm(Model *self, const char *flow, gboolean accepts) {
     return self->side->confirm && self->side->confirm(self->handle, flow, accepts) >= 0;
 }
 
-/* Alerts --------------------------------------------------------------------------------------------------------- */
-
-gboolean model_alerts_allowed(Model *self) {
-    return g_strcmp0(self->authorization, "authorized") == 0 || g_strcmp0(self->authorization, "provisional") == 0;
+void model_repeat_moves(Model *self) {
+    json_t *status = model_told(self, self->side->moves), *each;
+    gsize index;
+    json_array_foreach(json_object_get(status, "questions"), index, each) g_signal_emit(self, signals[MOVE], 0, each);
+    json_decref(status);
 }
 
-gboolean model_alerts_undecided(Model *self) {
-    return !model_is_desktop(self) && !self->is_guest && g_strcmp0(self->authorization, "notDetermined") == 0;
-}
-
-gboolean model_alerts_refused(Model *self) { return g_strcmp0(self->authorization, "denied") == 0; }
-
-void model_allow_alerts(Model *self, gboolean allow) {
-    bw_status status = bw_alerts_authorize(self->handle, allow ? "authorized" : "denied", 0);
-    set_problem(self, status < 0 ? text_failure(status) : NULL);
-}
-
-static void on_asked(void *user_data, bw_status status, const char *json) {
-    (void)json;
-    Call *call = user_data;
-    if (status == BW_E_CLOSED) return;
-    call->model->is_asking = FALSE;
-    /* A server without buttons cannot ask: quiet alerts need no question. All else is asked at the next start. */
-    if (status == BW_E_UNSUPPORTED) bw_alerts_authorize(call->model->handle, "provisional", 0);
-    look_soon(call->model);
-}
-
-void model_ask_for_alerts(Model *self) {
-    enum { PATIENCE_MS = 600000 };
-    if (self->is_asking || !model_alerts_undecided(self)) return;
-    Call *call = call_new(self, NULL, NULL);
-    self->is_asking = bw_alerts_request_async(self->handle, NULL, PATIENCE_MS, on_asked, call, call_free) >= 0;
-}
-
-/* Settings ------------------------------------------------------------------------------------------------------- */
-
-json_t *model_settings(Model *self) { return told(self, self->side->settings); }
-
-gboolean model_set_settings(Model *self, json_t *settings, GObject *owner, ModelDone done) {
-    char *text = json_dumps(settings, 0);
-    Call *call = call_new(self, owner, done);
-    bw_status status = self->side->set_settings(self->handle, text, on_end, call, call_free);
-    begun(self, status, owner, done);
-    free(text);
-    json_decref(settings);
-    return status >= 0;
+gboolean model_confirm_move(Model *self, const char *peer, const char *new_id, gboolean accepts) {
+    return self->side->confirm_move(self->handle, peer, new_id, accepts) >= 0;
 }

@@ -4,6 +4,7 @@
  * Signals:
  *   "changed"                          the peers, the unread, the latest, or the problem; bursts come as one
  *   "pairing" (json_t *data)           a step of a pairing, as the library's pairing.changed has it
+ *   "move" (json_t *question)          a peer asks to move to a new key: {"id","name","newId"}
  *   "arrived" (const char *peer, json_t *data)
  *                                      a new notification, as the library's notification.received has it; a desktop's
  *                                      has no peer
@@ -60,6 +61,11 @@ const char *model_own_name(Model *self);
 const char *model_relay_url(Model *self);
 /* The program whose name, relay and alerts hold because it has the device; NULL = this one. The model's. */
 const char *model_holder(Model *self);
+/* Where a desktop's own relay could serve the local network, while it serves this machine only. NULL = it need not, or
+ * cannot; else ours to free. */
+char *model_lan_offer(Model *self);
+/* Does so from now on. As model_set_up(). */
+gboolean model_use_lan(Model *self, char **failure);
 /* Nothing is known yet that a code of our own could be shown at. */
 gboolean model_lacks_relay(Model *self);
 
@@ -87,6 +93,11 @@ void model_send(Model *self, const char *peer, json_t *params, GObject *owner, M
 void model_cancel_pairing(Model *self);
 /* FALSE = there is no question any more. */
 gboolean model_confirm(Model *self, const char *flow, gboolean accepts);
+
+/* Emits "move" for each peer that still waits for an answer: questions survive restarts. */
+void model_repeat_moves(Model *self);
+/* FALSE = there is no such question any more. */
+gboolean model_confirm_move(Model *self, const char *peer, const char *new_id, gboolean accepts);
 
 /* Alerts of a device: whether they are shown, whether the user has not been asked yet, and has refused. */
 gboolean model_alerts_allowed(Model *self);

@@ -2,8 +2,13 @@
 
 #include "model.h"
 
+#include <arpa/inet.h>
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LISTEN "127.0.0.1:9001"
 
 static json_t *own_options(const Opening *self) {
     json_t *options = json_pack("{s:s, s:s*, s:s*}", "state_dir", self->state_dir, "relay_url", self->relay_url, "name",
@@ -18,7 +23,7 @@ static json_t *own_options(const Opening *self) {
         json_object_set_new(options, "late_alerts", json_string("summary"));
     } else if (!self->relay_url) {
         json_object_set_new(options, "relay",
-                            json_pack("{s:s}", "listen", self->listen ? self->listen : "127.0.0.1:9001"));
+                            json_pack("{s:s}", "listen", self->listen ? self->listen : LISTEN));
     }
     return options;
 }
@@ -40,6 +45,22 @@ static gboolean differs_from_holder(void) {
     json_decref(whole);
     bw_free(error);
     return differs;
+}
+
+char *opening_lan_address(const char *listen) {
+    const char *own = listen ? listen : LISTEN, *port = strrchr(own, ':');
+    if (!port || (!g_str_has_prefix(own, "127.") && !g_str_has_prefix(own, "localhost:"))) return NULL;
+    /* The address from which the default route leaves; connecting a datagram socket sends nothing. */
+    struct sockaddr_in there = {.sin_family = AF_INET, .sin_port = htons(9)}, here = {0};
+    socklen_t size = sizeof here;
+    char text[INET_ADDRSTRLEN] = "";
+    inet_pton(AF_INET, "192.0.2.1", &there.sin_addr);
+    int descriptor = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    gboolean is_found = descriptor >= 0 && connect(descriptor, (struct sockaddr *)&there, sizeof there) == 0 &&
+                        getsockname(descriptor, (struct sockaddr *)&here, &size) == 0 &&
+                        inet_ntop(AF_INET, &here.sin_addr, text, sizeof text) && !g_str_has_prefix(text, "127.");
+    if (descriptor >= 0) close(descriptor);
+    return is_found ? g_strconcat(text, port, NULL) : NULL;
 }
 
 bw_status opening_open(const Opening *self, const Side *side, void **handle, gboolean *is_guest) {

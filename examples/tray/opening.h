@@ -19,4 +19,8 @@ typedef struct {
  * its name, relay and alerts hold. */
 bw_status opening_open(const Opening *self, const Side *side, void **handle, gboolean *is_guest);
 
+/* The address of this machine in the local network, with the port of listen (NULL = the default): "192.168.1.5:9001".
+ * NULL if there is none, or if listen is no loopback address; else ours to free. */
+char *opening_lan_address(const char *listen);
+
 #endif

@@ -19,7 +19,8 @@ struct _PairWindow {
     gboolean is_closed;
     GtkWidget *stack;
     /* Show */
-    GtkWidget *code, *code_spinner, *code_stack, *code_note, *code_digits, *code_again;
+    GtkWidget *code, *code_spinner, *code_stack, *code_note, *code_digits, *code_again, *code_lan;
+    char *code_relay; /* that the code names */
     gboolean is_shown; /* a code is on the screen, or on its way */
     /* Start: a device's alone */
     GtkWidget *type_entry, *type_button, *relay;
@@ -29,7 +30,9 @@ struct _PairWindow {
     GtkWidget *peers;
     /* What came of it */
     GtkWidget *bar, *bar_title, *bar_sas, *bar_text, *busy;
-    char *flow, *peer; /* of the question, or of who was paired */
+    char *flow, *peer;   /* of the question, or of who was paired */
+    GQueue moves;        /* peers that ask to move to a new key; the bar asks about the first one */
+    gboolean asks_move;  /* the bar does so now */
 };
 
 /* The pages. */

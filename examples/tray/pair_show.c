@@ -13,8 +13,42 @@ void pair_show_again(PairWindow *self, const char *note) {
     gtk_stack_set_visible_child_name(GTK_STACK(self->code_stack), "none");
     gtk_label_set_text(GTK_LABEL(self->code_note), note);
     if (self->code_digits) gtk_widget_hide(self->code_digits);
+    gtk_widget_hide(self->code_lan);
     gtk_widget_show(self->code_again);
     g_object_set(self->code_spinner, "active", FALSE, NULL);
+}
+
+/* The relay that devices use: a code's only member that a person who types digits needs as well. */
+static void keep_relay(PairWindow *self, const char *payload) {
+    json_t *code = payload ? json_loads(payload, JSON_ALLOW_NUL, NULL) : NULL;
+    const char *url = json_string_value(json_object_get(code, "relayUrl"));
+    if (!url) url = json_string_value(json_object_get(code, "signalingUrl"));
+    g_free(self->code_relay);
+    self->code_relay = url ? text_line(url, 200) : NULL;
+    json_decref(code);
+}
+
+/* A desktop's own relay serves this machine only, until its user says otherwise. */
+static char *lan_note(PairWindow *self, char *note) {
+    char *address = model_lan_offer(self->model);
+    gtk_widget_set_visible(self->code_lan, address != NULL);
+    if (!address) return note;
+    char *label = g_strdup_printf(_("_Allow other machines, on %s"), address);
+    char *whole = g_strdup_printf("%s %s", _("This code works only on this machine."), note);
+    gtk_button_set_label(GTK_BUTTON(self->code_lan), label);
+    g_free(label);
+    g_free(note);
+    g_free(address);
+    return whole;
+}
+
+static void on_lan(GtkButton *button, PairWindow *self) {
+    (void)button;
+    char *failure = NULL;
+    pair_clear(self);
+    /* "reopened" asks for a code anew. */
+    if (!model_use_lan(self->model, &failure)) pair_fail(self, failure);
+    g_free(failure);
 }
 
 static void on_code(GObject *owner, json_t *offer, const char *failure) {
@@ -42,6 +76,8 @@ static void on_code(GObject *owner, json_t *offer, const char *failure) {
                                      ? _("Scan this code with your device. Valid until %s.")
                                      : _("Scan this code with your desktop. Valid until %s."),
                                  until);
+    keep_relay(self, payload);
+    note = lan_note(self, note);
     gtk_label_set_text(GTK_LABEL(self->code_note), note);
     g_free(note);
     g_free(until);
@@ -54,7 +90,12 @@ static void on_digits(GObject *owner, json_t *code, const char *failure) {
     (void)failure; /* the QR code does without */
     const char *digits = json_string_value(json_object_get(code, "code"));
     if (self->is_closed || !digits || !self->is_shown) return;
-    char *text = g_strdup_printf(_("Or type %s on the device"), digits);
+    char *line = g_strdup_printf(_("Or type %s on the device"), digits);
+    /* TRANSLATORS: the other machine asks for this address together with the digits. */
+    char *relay = self->code_relay ? g_strdup_printf(_("Relay at %s"), self->code_relay) : NULL;
+    char *text = relay ? g_strconcat(line, "\n", relay, NULL) : g_strdup(line);
+    g_free(relay);
+    g_free(line);
     gtk_label_set_text(GTK_LABEL(self->code_digits), text);
     gtk_widget_show(self->code_digits);
     g_free(text);
@@ -100,6 +141,9 @@ GtkWidget *pair_show_page(PairWindow *self) {
     if (model_is_desktop(self->model)) {
         self->code_digits = gtk_label_new(NULL);
         gtk_label_set_selectable(GTK_LABEL(self->code_digits), TRUE);
+        gtk_label_set_justify(GTK_LABEL(self->code_digits), GTK_JUSTIFY_CENTER);
+        gtk_label_set_line_wrap(GTK_LABEL(self->code_digits), TRUE);
+        gtk_label_set_line_wrap_mode(GTK_LABEL(self->code_digits), PANGO_WRAP_CHAR);
         gtk_style_context_add_class(gtk_widget_get_style_context(self->code_digits), "digits");
         gtk_widget_set_no_show_all(self->code_digits, TRUE);
         gtk_container_add(GTK_CONTAINER(page), self->code_digits);
@@ -108,6 +152,11 @@ GtkWidget *pair_show_page(PairWindow *self) {
     gtk_label_set_justify(GTK_LABEL(self->code_note), GTK_JUSTIFY_CENTER);
     gtk_label_set_xalign(GTK_LABEL(self->code_note), 0.5f);
     gtk_container_add(GTK_CONTAINER(page), self->code_note);
+    self->code_lan = gtk_button_new_with_mnemonic("");
+    gtk_widget_set_halign(self->code_lan, GTK_ALIGN_CENTER);
+    gtk_widget_set_no_show_all(self->code_lan, TRUE);
+    g_signal_connect(self->code_lan, "clicked", G_CALLBACK(on_lan), self);
+    gtk_container_add(GTK_CONTAINER(page), self->code_lan);
     self->code_again = gtk_button_new_with_mnemonic(_("_New code"));
     gtk_widget_set_halign(self->code_again, GTK_ALIGN_CENTER);
     gtk_widget_set_no_show_all(self->code_again, TRUE);

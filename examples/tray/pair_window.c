@@ -8,13 +8,14 @@
 #include <string.h>
 
 /* The answers of the bar. */
-enum { PAIR = 1, REFUSE, SAME, DIFFERS, ALERTS, NO_ALERTS };
+enum { PAIR = 1, REFUSE, SAME, DIFFERS, ALERTS, NO_ALERTS, ACCEPT_MOVE, DECLINE_MOVE };
 
 G_DEFINE_TYPE(PairWindow, pair_window, GTK_TYPE_APPLICATION_WINDOW)
 
 /* What came of it ------------------------------------------------------------------------------------------------ */
 
 void pair_clear(PairWindow *self) {
+    self->asks_move = FALSE;
     gtk_widget_hide(self->bar);
     GtkWidget *area = gtk_info_bar_get_action_area(GTK_INFO_BAR(self->bar));
     gtk_container_foreach(GTK_CONTAINER(area), (GtkCallback)(void (*)(void))gtk_widget_destroy, NULL);
@@ -68,6 +69,9 @@ static void remember(PairWindow *self, const char *flow, json_t *peer) {
 static void succeed(PairWindow *self, const char *flow, json_t *peer) {
     pair_set_busy(self, FALSE);
     remember(self, flow, peer);
+    /* A code works once. */
+    if (self->type_entry) gtk_entry_set_text(GTK_ENTRY(self->type_entry), "");
+    gtk_text_buffer_set_text(gtk_text_view_get_buffer(GTK_TEXT_VIEW(self->read_text)), "", -1);
     char *name = text_line(json_string_value(json_object_get(peer, "name")), PAIR_NAME_LIMIT);
     char *title = g_strdup_printf(_("Paired with %s"), name), *sas = pair_sas_text(peer);
     fill_bar(self, GTK_MESSAGE_INFO, title, sas,
@@ -111,10 +115,44 @@ static void ask(PairWindow *self, const char *flow, json_t *peer) {
     gtk_window_present(GTK_WINDOW(self));
 }
 
+static const char *of_move(PairWindow *self, const char *member) {
+    return json_string_value(json_object_get(g_queue_peek_head(&self->moves), member));
+}
+
+/* Only while the bar has nothing else to say; on_bar() asks the next one. */
+static void ask_move(PairWindow *self) {
+    if (g_queue_is_empty(&self->moves) || gtk_widget_get_visible(self->bar)) return;
+    char *name = text_line(of_move(self, "name"), PAIR_NAME_LIMIT), *key = text_line(of_move(self, "newId"), 128);
+    char *title = g_strdup_printf(_("%s asks to move to a new key"), name);
+    char *text = g_strdup_printf(_("New key: %s\nAccept only if its user has just started this and sees the same key there. "
+                                   "Anyone who has a copy of its old key can ask."),
+                                 key);
+    fill_bar(self, GTK_MESSAGE_QUESTION, title, NULL, text);
+    gtk_info_bar_add_button(GTK_INFO_BAR(self->bar), _("_Decline"), DECLINE_MOVE);
+    gtk_info_bar_add_button(GTK_INFO_BAR(self->bar), _("_Accept"), ACCEPT_MOVE);
+    self->asks_move = TRUE;
+    g_free(text);
+    g_free(title);
+    g_free(key);
+    g_free(name);
+}
+
+static void answer_move(PairWindow *self, gboolean accepts) {
+    json_t *question = g_queue_pop_head(&self->moves);
+    const char *peer = json_string_value(json_object_get(question, "id"));
+    if (!model_confirm_move(self->model, peer, json_string_value(json_object_get(question, "newId")), accepts))
+        fill_bar(self, GTK_MESSAGE_ERROR, _("No longer asked"), NULL,
+                 _("Another program has answered, or the other side has cancelled."));
+    json_decref(question);
+}
+
 static void on_bar(GtkInfoBar *bar, gint response, PairWindow *self) {
     (void)bar;
+    gboolean asked_move = self->asks_move;
     pair_clear(self);
-    if (response == DIFFERS && self->peer) {
+    if (asked_move && (response == ACCEPT_MOVE || response == DECLINE_MOVE)) {
+        answer_move(self, response == ACCEPT_MOVE);
+    } else if (response == DIFFERS && self->peer) {
         model_unpair(self->model, self->peer);
         fill_bar(self, GTK_MESSAGE_WARNING, _("Unpaired"), NULL,
                  _("Someone may be intercepting the connection. Pair again with a new code, and compare again."));
@@ -128,6 +166,7 @@ static void on_bar(GtkInfoBar *bar, gint response, PairWindow *self) {
     } else if (response == ALERTS || response == NO_ALERTS) {
         model_allow_alerts(self->model, response == ALERTS);
     }
+    ask_move(self);
 }
 
 gboolean pair_window_is_question(json_t *data) {
@@ -211,6 +250,9 @@ static void pair_window_finalize(GObject *object) {
     g_object_unref(self->model);
     g_free(self->flow);
     g_free(self->peer);
+    g_free(self->code_relay);
+    json_t *question;
+    while ((question = g_queue_pop_head(&self->moves))) json_decref(question);
     G_OBJECT_CLASS(pair_window_parent_class)->finalize(object);
 }
 
@@ -219,7 +261,7 @@ static void pair_window_class_init(PairWindowClass *class) {
     G_OBJECT_CLASS(class)->finalize = pair_window_finalize;
 }
 
-static void pair_window_init(PairWindow *self) { (void)self; }
+static void pair_window_init(PairWindow *self) { g_queue_init(&self->moves); }
 
 static void add_bar(PairWindow *self, GtkWidget *column) {
     self->bar = gtk_info_bar_new();
@@ -298,7 +340,27 @@ static PairWindow *the_window(GtkApplication *application, Model *model) {
 }
 
 void pair_window_present(GtkApplication *application, Model *model) {
-    gtk_window_present(GTK_WINDOW(the_window(application, model)));
+    PairWindow *self = the_window(application, model);
+    /* Questions of a window that was closed without an answer. */
+    if (g_queue_is_empty(&self->moves)) model_repeat_moves(model);
+    gtk_window_present(GTK_WINDOW(self));
+}
+
+void pair_window_ask_move(GtkApplication *application, Model *model, json_t *question) {
+    PairWindow *self = the_window(application, model);
+    const char *id = json_string_value(json_object_get(question, "id"));
+    /* A peer may ask for another key than before: the last one counts. */
+    for (GList *each = self->moves.head, *next; each; each = next) {
+        next = each->next;
+        if (g_strcmp0(json_string_value(json_object_get(each->data, "id")), id) != 0) continue;
+        gboolean is_shown = each == self->moves.head && self->asks_move;
+        json_decref(each->data);
+        g_queue_delete_link(&self->moves, each);
+        if (is_shown) pair_clear(self);
+    }
+    g_queue_push_tail(&self->moves, json_incref(question));
+    ask_move(self);
+    gtk_window_present(GTK_WINDOW(self));
 }
 
 void pair_window_ask(GtkApplication *application, Model *model, json_t *data) {

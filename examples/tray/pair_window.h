@@ -15,4 +15,7 @@ void pair_window_present(GtkApplication *application, Model *model);
 gboolean pair_window_is_question(json_t *data);
 void pair_window_ask(GtkApplication *application, Model *model, json_t *data);
 
+/* Asks about a peer that wants to move to a new key, in that window. */
+void pair_window_ask_move(GtkApplication *application, Model *model, json_t *question);
+
 #endif

@@ -15,11 +15,13 @@ void preferences_load(Preferences *self, const char *file) {
     json_t *whole = json_load_file(file, 0, NULL);
     preferences_set(&self->name, json_string_value(json_object_get(whole, "name")));
     preferences_set(&self->relay_url, json_string_value(json_object_get(whole, "relay_url")));
+    self->uses_lan = json_is_true(json_object_get(whole, "lan"));
     json_decref(whole);
 }
 
 gboolean preferences_save(const Preferences *self, const char *file, GError **error) {
-    json_t *whole = json_pack("{s:s*, s:s*}", "name", self->name, "relay_url", self->relay_url);
+    json_t *whole = json_pack("{s:s*, s:s*, s:b}", "name", self->name, "relay_url", self->relay_url, "lan",
+                              self->uses_lan);
     char *text = json_dumps(whole, 0);
     json_decref(whole);
     gboolean is_done = g_file_set_contents_full(file, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, error);

@@ -1,6 +1,5 @@
 /*
- * preferences.h - what the settings window keeps beside the library's own settings: the name that others see, and the
- * relay.
+ * preferences.h - what the windows keep beside the library's own settings: the name that others see, and the relay.
  */
 #ifndef TRAY_PREFERENCES_H
 #define TRAY_PREFERENCES_H
@@ -9,6 +8,7 @@
 
 typedef struct {
     char *name, *relay_url; /* NULL = the library's default */
+    gboolean uses_lan;      /* a desktop's own relay serves the local network, not only this machine */
 } Preferences;
 
 /* An unreadable file counts as none. */

@@ -36,6 +36,9 @@ typedef struct {
     bw_status (*cancel)(void *handle);
     /* The user's answer to a peer that asks, NULL where none does. */
     bw_status (*confirm)(void *handle, const char *flow, int32_t accept);
+    /* Peers that ask to move to a new key, and the user's answer to one. */
+    bw_status (*moves)(void *handle, char **status_json);
+    bw_status (*confirm_move)(void *handle, const char *peer, const char *new_id, int32_t accept);
 } Side;
 
 extern const Side device_side, desktop_side;
