@@ -15,6 +15,8 @@ The rules by which a block is tested, by its language (one that is not here fail
   cmake     the CMakeLists.txt of a project whose app.c is a program that prints the version; built in every linkage.
   json      is JSON. What is a frame (has a "type") has the members that frames of that type have on the wire.
   ini       a drop-in for a unit of bindings/systemd, named by its first line; `systemd-analyze verify` is silent.
+  nginx, caddyfile, toml
+            configurations of proxies in front of a relay: test_relay_proxies.py runs the first two, and reads the third.
 
 The script of a page runs in a network of its own: loopback, which has the address 192.168.1.5 as well, and the names of
 example.org there. So commands are tested as they stand.
@@ -29,11 +31,8 @@ import os
 import re
 import shlex
 import shutil
-import socket
-import ssl
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,14 +40,10 @@ from typing import Any
 
 import pytest
 from _pytest.mark import ParameterSet
-from certificates import Authority
 from conftest import compile_c
 from hosts import Host
 from peers import FakeDesktop, FakePhone, Peer, peer_program
 from programs import PACKAGE, PYTHON, ROOT, STAGE, Program
-from relay_node import Node
-from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.sync.client import ClientConnection, connect
 
 Start = Callable[..., Program]
 
@@ -108,7 +103,7 @@ def blocks_of(page: Path) -> Iterator[Block]:
 
 PAGES = sorted(CATALOGUE.glob("*.md"))
 BLOCKS = [block for page in PAGES for block in blocks_of(page)]
-LANGUAGES = {"c", "cpp", "python", "sh", "console", "cmake", "json", "ini", "nginx"}
+LANGUAGES = {"c", "cpp", "python", "sh", "console", "cmake", "json", "ini", "nginx", "caddyfile", "toml"}
 
 
 def is_whole(block: Block) -> bool:
@@ -443,61 +438,6 @@ def test_drop_ins_are_what_systemd_takes(block: Block, tmp_path: Path) -> None:
     environment = {**os.environ, "SYSTEMD_UNIT_PATH": f"{tmp_path}:"}
     done = subprocess.run(command, env=environment, capture_output=True, check=False, text=True)
     assert done.returncode == 0 and not done.stderr.strip(), done.stderr
-
-
-@pytest.mark.parametrize("block", of("nginx"))
-def test_nginx_in_front_of_a_relay_names_its_clients(
-    bellwire: Start, tmp_path: Path, nobodys_port: int, block: Block
-) -> None:
-    """With the block as it is, but for its ports: TLS ends at the relay, and limits hold for the clients of nginx."""
-    certificate, key = Authority(tmp_path / "ca").issue("relay", "IP:127.0.0.1")
-    options = ["--tls-certificate", certificate, "--tls-key", key, "--trusted-proxy", "127.0.0.1", "--proxy-protocol"]
-    node = Node(
-        bellwire, *options, "--max-unregistered-per-address", "1", "--origin", f"wss://127.0.0.1:{nobodys_port}"
-    )
-    ports = {"listen 9443;": f"listen 127.0.0.1:{nobodys_port};", "127.0.0.1:9001;": f"127.0.0.1:{node.port};"}
-    text = block.text
-    for shown, used in ports.items():
-        assert shown in text
-        text = text.replace(shown, used)
-    config = tmp_path / "nginx.conf"
-    modules = "load_module /usr/lib/nginx/modules/ngx_stream_module.so;\nevents {}\n"
-    config.write_text(f"daemon off;\npid {tmp_path}/pid;\nerror_log {tmp_path}/error.log;\n{modules}{text}")
-    nginx = subprocess.Popen(["nginx", "-p", str(tmp_path), "-c", str(config)], stderr=subprocess.DEVNULL)
-    try:
-        context = ssl.create_default_context(cafile=str(tmp_path / "ca/ca.pem"))
-        url = f"wss://127.0.0.1:{nobodys_port}"
-        with first_through(lambda: connect(url, ssl=context, proxy=None)) as first:
-            # The limit of one address: not for loopback, from where nginx itself comes.
-            with pytest.raises((InvalidStatus, OSError, ConnectionClosed)):
-                connect(url, ssl=context, proxy=None, open_timeout=10)
-            first.send(json.dumps({"type": "register", "peerId": "phone"}))
-            assert json.loads(first.recv(timeout=10))["type"] == "registered"
-            with connect(url, ssl=context, proxy=None) as second:
-                second.send(json.dumps({"type": "register", "peerId": "pc"}))
-                assert json.loads(second.recv(timeout=10))["type"] == "registered"
-    finally:
-        nginx.terminate()
-        nginx.wait(10)
-
-
-@pytest.fixture
-def nobodys_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
-
-
-def first_through(dial: Callable[[], ClientConnection]) -> ClientConnection:
-    """Dials until the proxy listens."""
-    deadline = time.monotonic() + 10
-    while True:
-        try:
-            return dial()
-        except OSError:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
 
 
 def test_the_limits_of_the_relay_are_those_of_its_help(bellwire: Start) -> None:

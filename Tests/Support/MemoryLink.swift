@@ -142,7 +142,7 @@
             case .ignore: settle()
             // Relays in memory take nothing from strangers.
             case .sendAsStranger: carryOut(session.strangerRefused(now: EventLoop.now), over: connection)
-            case .prove(let nonce): prove(nonce)
+            case .prove(let nonce, _): prove(nonce)
             case .drop:
                 leave()
                 settle()

@@ -47,8 +47,8 @@ tests=(
     locales
     # a wall clock that the tests set
     faketime
-    # a proxy in front of a relay, and promtool, which checks its metrics
-    nginx-light libnginx-mod-stream prometheus
+    # proxies in front of a relay, and promtool, which checks its metrics
+    caddy nginx-light libnginx-mod-stream prometheus
     # the engine of a cluster of relays
     nats-server
     # compares the shared library with that of the last release

@@ -35,7 +35,7 @@ extension SignallingFrame {
                     bellwire: object["bellwire"]?.integer, proof: object["proof"].flatMap(Proof.init(decoding:))))
         case "challenge":
             guard let nonce = object["nonce"]?.string else { throw SignallingFrameError(missing: "nonce", of: type) }
-            self = .challenge(nonce: nonce)
+            self = .challenge(nonce: nonce, isBound: object["exporter"]?.bool ?? true)
         case "registered":
             self = .registered(
                 Registered(

@@ -14,7 +14,8 @@ extension SignallingFrame {
                 "bellwire": register.bellwire.map(JSONValue.integer),
                 "proof": (register.proof?.object).map(JSONValue.object),
             ]
-        case .challenge(let nonce): ["type": "challenge", "nonce": .string(nonce)]
+        case .challenge(let nonce, let isBound):
+            ["type": "challenge", "nonce": .string(nonce), "exporter": isBound ? nil : false]
         case .registered(let registered):
             [
                 "type": "registered", "peerId": (registered.peerID?.text).map(JSONValue.string),

@@ -6,8 +6,9 @@ package import JSON
 /// means nothing without it. Encoding is strict.
 package enum SignallingFrame: Sendable, Equatable {
     case register(Register)
-    /// The relay asks for a proof of the id in a ``Register``.
-    case challenge(nonce: String)
+    /// The relay asks for a proof of the id in a ``Register``. Unless `isBound`, a proxy ends the TLS of this connection,
+    /// and the proof leaves out its exporter (Wire, "Proof of an id").
+    case challenge(nonce: String, isBound: Bool = true)
     case registered(Registered)
     case message(Message)
     case peerOffline(PeerOffline)

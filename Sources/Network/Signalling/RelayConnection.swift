@@ -193,7 +193,7 @@ extension RelayConnection: WebSocketDelegate {
         case .sendAsStranger(let frame):
             stranger = StrangerConnection(to: url, options, sending: frame) { [weak self] in self?.strangerRefused($0) }
             settle()
-        case .prove(let nonce): prove(nonce, on: webSocket)
+        case .prove(let nonce, let isBound): prove(nonce, isBound, on: webSocket)
         case .drop:
             letGo()
             settle()
@@ -234,10 +234,10 @@ extension RelayConnection {
         webSocket = nil
     }
 
-    /// Signs for this connection: what was dialled, and over TLS the channel.
-    private func prove(_ nonce: String, on webSocket: WebSocket) {
-        let binding = webSocket.channelBinding
-        guard let key, !url.isSecure || binding != nil else {
+    /// Signs for this connection: what was dialled, and over TLS the channel, unless a proxy ends it.
+    private func prove(_ nonce: String, _ isBound: Bool, on webSocket: WebSocket) {
+        let binding = isBound ? webSocket.channelBinding : nil
+        guard let key, !isBound || !url.isSecure || binding != nil else {
             let why = "cannot bind a proof to the TLS connection to the relay (TLS 1.3 is required)"
             return carryOut(machine.cannotProve(why, now: EventLoop.now, using: &generator), on: webSocket)
         }

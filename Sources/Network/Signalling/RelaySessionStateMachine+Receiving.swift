@@ -8,7 +8,7 @@ extension RelaySessionStateMachine {
         /// Registered: the owner may send.
         case online
         /// Send the registration with a proof over this nonce, or call ``cannotProve(_:now:using:)``.
-        case prove(nonce: String)
+        case prove(nonce: String, isBound: Bool = true)
         case deliver(LinkEvent)
         /// The relay has lost the registration: send it again. The session goes on.
         case registerAgain(SignallingFrame.Register)
@@ -42,8 +42,8 @@ extension RelaySessionStateMachine {
         using generator: inout some RandomNumberGenerator
     ) -> ReceivedAction {
         switch frame {
-        case .challenge(let nonce):
-            return challenged(nonce, until: until, step, now: now, using: &generator)
+        case .challenge(let nonce, let isBound):
+            return challenged(nonce, isBound, until: until, step, now: now, using: &generator)
         case .registered(let registered):
             guard registered.peerID == nil || registered.peerID == registration.peerID else {
                 return drop(
@@ -69,7 +69,7 @@ extension RelaySessionStateMachine {
     /// The relay wants a proof. Each connection makes one, over one well-formed nonce; nothing else is signed for a
     /// relay (Wire, "Proof of an id").
     private mutating func challenged(
-        _ nonce: String, until: UInt64, _ step: ProofStep, now: UInt64,
+        _ nonce: String, _ isBound: Bool, until: UInt64, _ step: ProofStep, now: UInt64,
         using generator: inout some RandomNumberGenerator
     ) -> ReceivedAction {
         switch step {
@@ -81,7 +81,7 @@ extension RelaySessionStateMachine {
                 TextEncoding.base64url.decode(nonce)?.count == RegistrationProof.nonceByteCount
             else { return drop(.proofRefused, "the relay's challenge is malformed", now: now, using: &generator) }
             state = .registering(until: until, .answered)
-            return .prove(nonce: nonce)
+            return .prove(nonce: nonce, isBound: isBound)
         }
     }
 

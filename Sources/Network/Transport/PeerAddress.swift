@@ -6,6 +6,8 @@ package struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
     package let host: String
     package let port: UInt16
     package let isLoopback: Bool
+    /// How a trusted proxy named this client.
+    package var manner = ProxyManner.direct
 
     package init(host: String, port: UInt16, isLoopback: Bool) {
         self.host = host

@@ -98,7 +98,7 @@ extension RelayStateMachine {
         guard isOpen(id) else { return [] }
         let binding: [UInt8]?
         switch security {
-        case .plain: binding = nil
+        case .plain, .proxied: binding = nil
         case .bound(let exporter): binding = exporter
         case .unbound:
             count(.unprovable)
@@ -106,7 +106,7 @@ extension RelayStateMachine {
         }
         connections[id.slot].challenge = PendingChallenge(
             nonce: nonce, channelBinding: binding, origins: origins, deadline: moment.monotonic &+ Self.challengeAge)
-        return [.send(to: id, RelayFrame.challenge(nonce))]
+        return [.send(to: id, RelayFrame.challenge(nonce, isBound: security != .proxied))]
     }
 
     private func refusal(

@@ -187,7 +187,9 @@ package final class HTTPListener {
     }
 
     /// A proxy has named its client; `rest` is what came behind that.
-    func identified(_ connection: Connection, as client: PeerAddress, _ rest: UnsafeMutableRawBufferPointer) {
+    func identified(_ connection: Connection, as named: PeerAddress, _ rest: UnsafeMutableRawBufferPointer) {
+        var client = named
+        client.manner = .preamble
         guard connection.isOpen, limits.identified(client) else { return abandon(connection) }
         connection.remote = client
         pending[ObjectIdentifier(connection)]?.counted = client
@@ -233,10 +235,13 @@ package final class HTTPListener {
         if let counted = entry.counted { limits.settled(counted) }
     }
 
-    /// Who sent a request: the other end, or whom a trusted proxy names.
+    /// The client that sent a request: the other end, or the one that a trusted proxy names.
     func client(of request: HTTPRequestHead, on connection: Connection) -> PeerAddress {
         guard let proxies, case .headers = proxies.manner(of: connection.remote) else { return connection.remote }
-        return proxies.client(of: request, from: connection.remote)
+        var client = proxies.client(of: request, from: connection.remote)
+        // If it names nobody, it forwarded the bytes of a TLS connection that ends here.
+        if tls == nil || client != connection.remote { client.manner = .headers }
+        return client
     }
 
     func ask(_ request: HTTPRequestHead, from remote: PeerAddress) -> HTTPAnswer {

@@ -45,12 +45,12 @@ package struct ServiceSettings: Sendable {
         }
         do throws(RelayError) {
             let given = Set(rest.keys)
-            relay = try RelayOptions(json: rest)
+            if let option = own["trusted_proxies"] { proxies.trusted = try Self.blocks(option) }
+            relay = try RelayOptions(json: rest, hasProxies: !proxies.trusted.isEmpty)
             relay.scale(except: given)
             if let option = own["health"], !option.value.isNull { health = try option.address() }
             if let option = own["tokens_file"], !option.value.isNull { tokensFile = try option.path() }
             if let option = own["allowed_ids_file"], !option.value.isNull { allowedIDsFile = try option.path() }
-            if let option = own["trusted_proxies"] { proxies.trusted = try Self.blocks(option) }
             if let option = own["proxy_protocol"] { proxies.usesPreamble = try option.flag() }
             if let option = own["reuse_port"] { reusesPort = try option.flag() }
             if let option = own["drain_ms"] { drainWithin = UInt64(try option.number(0...3_600_000)) }

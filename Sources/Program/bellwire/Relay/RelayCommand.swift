@@ -58,8 +58,8 @@ enum RelayOptionNames {
     private static let origin = Option(
         "origin", .required("URL"),
         """
-        The URL that peers connect to, if it contains a host name. Proofs of ids are valid for this URL only. May be \
-        given several times (default: the relay's addresses with its port).
+        The URL that peers connect to, if it contains a host name or is that of a proxy. Proofs of ids are valid for \
+        this URL only. May be given several times (default: the relay's addresses with its port).
         """)
     private static let stateDirectory = Option(
         "state-dir", .required("DIR"),
@@ -81,8 +81,8 @@ enum RelayOptionNames {
     private static let proxy = Option(
         "trusted-proxy", .required("ADDRESS"),
         """
-        An address or network, such as 10.0.0.0/8, whose X-Forwarded-For header is trusted. May be given several \
-        times.
+        An address or network, such as 10.0.0.0/8, whose X-Forwarded-For header is trusted, and which may end TLS for \
+        the URLs of --origin. May be given several times.
         """)
     private static let proxyProtocol = Option(
         "proxy-protocol", "Trusted proxies begin each connection with a PROXY header (version 1 or 2) instead.")

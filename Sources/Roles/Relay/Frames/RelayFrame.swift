@@ -8,10 +8,11 @@ enum RelayFrame {
         return frame.finished
     }
 
-    /// `nonce` is base64url.
-    static func challenge(_ nonce: String) -> [UInt8] {
+    /// `nonce` is base64url. Unless `isBound`, the proof leaves out the exporter of TLS (Wire, "Proof of an id").
+    static func challenge(_ nonce: String, isBound: Bool = true) -> [UInt8] {
         var frame = FrameWriter(type: "challenge")
         frame.add("nonce", text: nonce.utf8)
+        if !isBound { frame.add("exporter", flag: false) }
         return frame.finished
     }
 
@@ -156,7 +157,11 @@ enum Refusal: Int, CaseIterable {
         case .proofRequired: "this peerId was proved before and requires a proof"
         case .unprovable: "only the did:key of an Ed25519 key can be proved, and over TLS only with the exporter value"
         case .badNonce: "the proof does not match a current challenge of this connection"
-        case .badOrigin: "the proof is for a URL that is not among this relay's origins; see its option origins"
+        case .badOrigin:
+            """
+            the proof is for a URL that is not among this relay's origins; its operator lists it with --origin, and a \
+            proxy that ends TLS with --trusted-proxy
+            """
         case .badProof: "the proof is not valid for this peerId on this connection"
         case .notAllowed: "this peerId is not in the relay's list of allowed ids; ask its operator"
         }

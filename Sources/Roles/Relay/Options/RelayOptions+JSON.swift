@@ -4,16 +4,19 @@ internal import Transport
 extension RelayOptions {
     /// Options as a host gives them: an object with any of the keys named at each option.
     ///
+    /// - Parameter hasProxies: whether the relay trusts proxies, which may speak another scheme than it does.
     /// - Throws: ``RelayError/Code/unknownOption``, ``RelayError/Code/invalidOption``; the message names the key.
-    package init(json: JSONObject) throws(RelayError) {
+    package init(json: JSONObject, hasProxies: Bool = false) throws(RelayError) {
         self.init()
         for member in json.members { try set(RelayOption(member.key, member.value)) }
-        // Whichever of the two came first.
+        guard !hasProxies else { return }
+        // Checked last: "tls" may follow "origins".
         let scheme = tls == nil ? "ws://" : "wss://"
         for origin in origins where !origin.hasPrefix(scheme) {
             throw RelayError(
                 .invalidOption,
-                "relay options: \"origins\" must begin with \(scheme), the scheme of this relay; \(origin) does not")
+                "relay options: \"origins\" must begin with \(scheme), the scheme of this relay, but \(origin) does not; if "
+                    + "that is the URL of a proxy, run `bellwire relay` with --trusted-proxy and the proxy's address")
         }
     }
 

@@ -16,8 +16,9 @@ package struct RelayOptions: Sendable {
     package var allowedOrigins: [String] = []
     /// The origins at which peers dial this relay, such as `ws://192.168.1.5:9001` or `wss://relay.example.org`. A
     /// proof for any other is refused (Wire, "Proof of an id"). Needed if peers dial a name, or an address that isn't
-    /// this machine's own. TLS must end here: behind a proxy that ends it no proof is valid. `origins`, default none =
-    /// its addresses (and `localhost`) with its port.
+    /// this machine's own. Those with the scheme that it does not speak itself hold for connections from trusted
+    /// proxies only (Wire, "Proof of an id"). `origins`, default none of its own scheme = its addresses (and
+    /// `localhost`) with its port.
     package var origins: [String] = []
     /// A directory of its own, made with mode 0700, that keeps which ids were ever proved here. `state_dir`, default
     /// `null` = in memory.

@@ -5,10 +5,13 @@ internal import Transport
 ///
 /// Those of the options; else its addresses with its port. A relay inside a desktop has both, and the URL in the
 /// desktop's codes. If it listens on all addresses, these are the machine's current ones, read again after a second.
+/// Origins with the scheme that the relay does not speak itself are those of proxies (Wire, "Proof of an id").
 struct OwnOrigins {
     private static let age: UInt64 = 1_000
 
     private let named: Set<[UInt8]>
+    /// For connections from a trusted proxy only.
+    private let proxied: Set<[UInt8]>
     private let namesAddresses: Bool
     private let host: String
     private let suffix: String
@@ -20,21 +23,26 @@ struct OwnOrigins {
 
     /// - Parameter alsoDialledAs: what else it is called, its addresses not counted; `nil` = it goes by its options alone.
     init(_ options: RelayOptions, port: UInt16, alsoDialledAs: [String]? = nil) {
-        named = Set((options.origins + (alsoDialledAs ?? [])).map { Array($0.utf8) })
-        namesAddresses = options.origins.isEmpty || alsoDialledAs != nil
+        let scheme = options.tls == nil ? "ws" : "wss"
+        let own = options.origins.filter { $0.hasPrefix("\(scheme):") }
+        named = Set((own + (alsoDialledAs ?? [])).map { Array($0.utf8) })
+        proxied = Set(options.origins.map { Array($0.utf8) }).subtracting(named)
+        namesAddresses = own.isEmpty || alsoDialledAs != nil
         host = options.host == "localhost" ? "127.0.0.1" : options.host
-        scheme = options.tls == nil ? "ws" : "wss"
+        self.scheme = scheme
         suffix = ":\(port)"
     }
 
     /// At that monotonic time, in milliseconds.
     ///
-    /// - Parameter isLocal: for a connection of this machine itself. Any other has not dialled a loopback address of ours: a
-    ///   proof for one was made for somebody else's relay, on the machine of whoever signed it.
-    mutating func all(at monotonic: UInt64, isLocal: Bool) -> Set<[UInt8]> {
-        guard namesAddresses else { return named }
-        lookUp(at: monotonic)
-        return isLocal ? found : foundOutside
+    /// - Parameters:
+    ///   - isLocal: for a connection of this machine itself. Any other has not dialled a loopback address of ours: a
+    ///     proof for one was made for somebody else's relay, on the machine of whoever signed it.
+    ///   - isProxied: for a connection from a trusted proxy.
+    mutating func all(at monotonic: UInt64, isLocal: Bool, isProxied: Bool = false) -> Set<[UInt8]> {
+        if namesAddresses { lookUp(at: monotonic) }
+        let own = !namesAddresses ? named : isLocal ? found : foundOutside
+        return isProxied && !proxied.isEmpty ? own.union(proxied) : own
     }
 
     private mutating func lookUp(at monotonic: UInt64) {

@@ -6,6 +6,8 @@ enum ChannelSecurity: Equatable {
     case bound([UInt8])
     /// TLS that nothing can be bound to. No proof is taken there: it might have been carried over.
     case unbound
+    /// A trusted proxy spoke with the client, so the exporter of the client's TLS is unknown here.
+    case proxied
 }
 
 /// A nonce that a connection may answer once, within 10 s (Wire, "Proof of an id").

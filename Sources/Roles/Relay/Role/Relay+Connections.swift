@@ -114,11 +114,20 @@ extension Relay: WebSocketDelegate {
 
     private func challenge(_ id: ConnectionID) {
         guard let socket = socket(of: id) else { return }
-        if let origins = ownOrigins?.all(at: EventLoop.now, isLocal: socket.remote.isLoopback) {
+        let remote = socket.remote
+        if let origins = ownOrigins?.all(
+            at: EventLoop.now, isLocal: remote.isLoopback, isProxied: remote.manner != .direct)
+        {
             machine.origins = origins
         }
         let security: ChannelSecurity =
-            options.tls == nil ? .plain : socket.channelBinding.map { .bound($0) } ?? .unbound
+            switch remote.manner {
+            case .headers: .proxied
+            // The proxy forwards TLS as it is, or ends it if there is none here.
+            case .preamble where options.tls == nil: .proxied
+            case .direct where options.tls == nil: .plain
+            case .preamble, .direct: socket.channelBinding.map { .bound($0) } ?? .unbound
+            }
         let nonce = TextEncoding.base64url.encode(Identity.randomBytes(RegistrationProof.nonceByteCount))
         perform(machine.challenge(id, nonce: nonce, security: security, at: now()))
     }

@@ -141,6 +141,14 @@ import Testing
         let challenge = #"{"type":"challenge","nonce":"bm9uY2U"}"#
         #expect(try decode(challenge) == .challenge(nonce: "bm9uY2U"))
         #expect(SignallingFrame.challenge(nonce: "bm9uY2U").json.serialized() == challenge)
+        let unbound = #"{"type":"challenge","nonce":"bm9uY2U","exporter":false}"#
+        #expect(try decode(unbound) == .challenge(nonce: "bm9uY2U", isBound: false))
+        #expect(SignallingFrame.challenge(nonce: "bm9uY2U", isBound: false).json.serialized() == unbound)
+        // Nothing but `false` leaves the exporter out.
+        for other in ["true", "null", "0", #""false""#] {
+            let frame = #"{"type":"challenge","nonce":"bm9uY2U","exporter":\#(other)}"#
+            #expect(try decode(frame) == .challenge(nonce: "bm9uY2U"))
+        }
         let register = SignallingFrame.Register(
             peerID: "did:key:zA", deviceType: .mobile, deviceInfo: [:], bellwire: 1,
             proof: .init(nonce: "n", origin: "ws://192.168.1.5:9001", signature: "s"))

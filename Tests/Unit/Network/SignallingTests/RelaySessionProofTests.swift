@@ -38,6 +38,13 @@ struct RelaySessionProofTests {
         #expect(!machine.isProved)
     }
 
+    @Test("behind a proxy that ends TLS the proof leaves out the exporter, if the relay says so")
+    mutating func proxied() {
+        register()
+        let action = received(.challenge(nonce: Self.nonce, isBound: false))
+        #expect(action == .prove(nonce: Self.nonce, isBound: false) && action != .prove(nonce: Self.nonce))
+    }
+
     @Test("a relay that knows no challenge registers at once: online, not proved")
     mutating func deployedRelay() {
         register()

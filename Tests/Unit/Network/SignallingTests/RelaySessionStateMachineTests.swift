@@ -391,7 +391,7 @@ private struct SessionModel {
             case .online:
                 #expect(before == .registering)
                 #expect(machine.connectionState == .online)
-            case .prove(let nonce):
+            case .prove(let nonce, _):
                 #expect(before == .registering && nonce == Self.nonce && registration.bellwire == 1)
                 proofs += 1
                 #expect(proofs == 1, "a second proof on one connection")

@@ -40,6 +40,20 @@ struct ServiceSettingsTests {
         #expect(error?.code == .invalidOption && error?.message.contains(key) == true)
     }
 
+    @Test("with trusted proxies, origins may have either scheme; without, the error says that a proxy must be listed")
+    func origins() throws {
+        let settings = try ServiceSettings(json: [
+            "origins": ["wss://relay.example", "ws://relay.example:9001"], "trusted_proxies": ["127.0.0.1"],
+        ])
+        #expect(settings.relay.origins == ["wss://relay.example:443", "ws://relay.example:9001"])
+        for proxies: JSONValue? in [nil, []] {
+            let error = #expect(throws: ServiceError.self) {
+                _ = try ServiceSettings(json: ["origins": ["wss://relay.example"], "trusted_proxies": proxies])
+            }
+            #expect(error?.message.contains("--trusted-proxy") == true)
+        }
+    }
+
     @Test("limits for all peers together grow with max_connections, unless they are given")
     func scale() throws {
         let small = try ServiceSettings(json: ["max_connections": 100]).relay

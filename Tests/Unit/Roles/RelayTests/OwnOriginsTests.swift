@@ -64,6 +64,24 @@ struct OwnOriginsTests {
             ])
     }
 
+    @Test("an origin of the other scheme is a proxy's: only connections from a trusted one have dialled it")
+    func proxied() {
+        var options = RelayOptions()
+        options.origins = ["wss://relay.example:443"]
+        func all(isProxied: Bool) -> Set<String> {
+            var origins = OwnOrigins(options, port: 9_001)
+            let all = origins.all(at: 0, isLocal: true, isProxied: isProxied)
+            return Set(all.map { String(decoding: $0, as: UTF8.self) })
+        }
+        #expect(all(isProxied: false) == ["ws://127.0.0.1:9001", "ws://localhost:9001"])
+        #expect(all(isProxied: true) == all(isProxied: false).union(["wss://relay.example:443"]))
+        options.origins.append("ws://relay.example:9001")
+        #expect(all(isProxied: false) == ["ws://relay.example:9001"])
+        #expect(all(isProxied: true) == ["ws://relay.example:9001", "wss://relay.example:443"])
+        options.tls = .init(certificateFile: "c", keyFile: "k")
+        #expect(all(isProxied: false) == ["wss://relay.example:443"])
+    }
+
     @Test("those of the options are the only ones")
     func options() {
         #expect(origins("127.0.0.1") { $0.origins = ["ws://relay.example:80"] } == ["ws://relay.example:80"])

@@ -77,7 +77,7 @@ struct RelayOptionsTests {
             (["tls": ["key_file": "k"]], .invalidOption, ["tls", "certificate_file"]),
             (["origins": "ws://127.0.0.1:9001"], .invalidOption, ["origins", "an array of strings"]),
             (["origins": ["127.0.0.1:9001"]], .invalidOption, ["origins"]),
-            (["origins": ["wss://relay.example"]], .invalidOption, ["origins", "ws://"]),
+            (["origins": ["wss://relay.example"]], .invalidOption, ["origins", "ws://", "--trusted-proxy"]),
             (["state_dir": 1], .invalidOption, ["state_dir", "a text"]),
             (["state_dir": ""], .invalidOption, ["state_dir"]),
             (["max_proved_ids": -1], .invalidOption, ["max_proved_ids"]),

@@ -124,6 +124,21 @@ struct RelayProofTests {
         #expect(prove(alice, &bench, on: id, binding: binding)?["type"] == "registered")
     }
 
+    @Test("behind a proxy the challenge leaves out the exporter; a proof with it, or for another URL, is refused")
+    func proxied() {
+        var bench = Bench()
+        bench.security = .proxied
+        bench.machine.origins = [Array("wss://relay.example:443".utf8)]
+        let id = bench.open()
+        bench.receive(alice.claim().serialized(), from: id)
+        #expect(bench.take(id) == [["type": "challenge", "nonce": .string(bench.nonce), "exporter": false]])
+        let binding = [UInt8](repeating: 3, count: 32)
+        #expect(
+            prove(alice, &bench, on: id, origin: "wss://relay.example:443", binding: binding)?["code"] == "bad_proof")
+        #expect(prove(alice, &bench, on: id, origin: "wss://other.example:443")?["code"] == "bad_origin")
+        #expect(prove(alice, &bench, on: id, origin: "wss://relay.example:443")?["type"] == "registered")
+    }
+
     @Test("what is no key cannot be proved, and over TLS without an exporter nothing can")
     func unprovable() {
         var bench = Bench()
