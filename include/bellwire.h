@@ -145,7 +145,8 @@ typedef struct bw_device bw_device;
  *                       BW_E_INVALID, with "reason":"shared_option". A program that shows alerts becomes the holder if
  *                       the one that is it shows none. false = only this handle, in all processes, can have it open
  *   "yields"     bool   true = as the holder, hands the device over to a program with other options, and becomes its
- *                       guest; as a guest, takes the holder's options as they are. Default: false
+ *                       guest; as a guest, takes the holder's options as they are, but its own "relay_url" for its
+ *                       calls that pair. Default: false
  *   "name"       text   name shown to the desktop's user, at most 256 bytes. Default: the host name
  *   "platform"   text   platform reported to the desktop: letters, digits and _ : . # @ -. Default: "linux"
  *   "relay_url"  text   ws:// or wss:// URL of a relay to use in addition to those in a desktop's code

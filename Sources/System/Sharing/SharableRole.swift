@@ -1,4 +1,5 @@
 package import Hosting
+package import JSON
 package import Store
 
 /// A role whose state directory several programs can share.
@@ -29,9 +30,13 @@ package protocol SharableCall: CallCoding {
     static var isAlwaysIdentified: Bool { get }
     /// Whether the call only reads what is stored: its answer may be long, and needs nobody else.
     var readsStored: Bool { get }
+    /// The call with those of its program's own options that it needs, whatever the holder's are.
+    func asked(with options: JSONObject) -> Self
 }
 
 extension SharableCall {
+    package func asked(with options: JSONObject) -> Self { self }
+
     package var readsStored: Bool {
         switch traits.kind {
         case .read, .state: true

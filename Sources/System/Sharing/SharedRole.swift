@@ -132,6 +132,7 @@ package final class SharedRole<Kind: SharableRole>: Role, FeedBackend {
 
     /// Executes a call of this program. From any thread, without waiting.
     package func perform(_ call: Kind.Call, then: @escaping Then) {
+        let call = call.asked(with: options)
         switch current {
         case .alone(let kind): kind.perform(call, as: .new, then: then)
         case .holder(let kind, _):

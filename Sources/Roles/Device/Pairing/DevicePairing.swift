@@ -58,7 +58,8 @@ final class DevicePairing {
 
     // MARK: The host
 
-    func scan(_ text: String, timeout: CallTimeout, _ then: @escaping Then) {
+    /// - Parameter relay: of the program that asks; `nil` = the device's.
+    func scan(_ text: String, timeout: CallTimeout, relay: String? = nil, _ then: @escaping Then) {
         guard !isClosed else { return then(.failure(.closed)) }
         if let offer = try? DesktopPairingOffer(parsing: text, now: .now), channel.isRevoked(offer.pcPeerID) {
             return then(.failure(.revokedKey))
@@ -67,8 +68,8 @@ final class DevicePairing {
         let wasActive = machine.isActive
         let secure = Set(book.peers.peers.filter(\.isSecure).map(\.id))
         let actions = machine.scan(
-            text, identity: identity, relayURL: context.options.common.relayURL, legacy: legacy, securePeers: secure,
-            now: .now)
+            text, identity: identity, relayURL: relay ?? context.options.common.relayURL, legacy: legacy,
+            securePeers: secure, now: .now)
         // The same code joins the scan in progress; another code replaces it.
         if wasActive, !actions.isEmpty { flows.finish(.scan, .replaced("another code was scanned")) }
         flows.wait(for: .scan, timeout.milliseconds, then)
@@ -78,8 +79,8 @@ final class DevicePairing {
         }
     }
 
-    func show(timeout: CallTimeout, _ then: @escaping Then) {
-        findRelay(for: .show, timeout, then) { [flows, identity, legacy] route, left in
+    func show(timeout: CallTimeout, relay: String? = nil, _ then: @escaping Then) {
+        findRelay(relay, for: .show, timeout, then) { [flows, identity, legacy] route, left in
             if flows.machine(DeviceShowStateMachine.self).isActive {
                 flows.finish(.show, .replaced("another code is shown"))
             }
@@ -92,8 +93,8 @@ final class DevicePairing {
         }
     }
 
-    func type(_ text: String, timeout: CallTimeout, _ then: @escaping Then) {
-        findRelay(for: .code, timeout, then) { [flows, identity, legacy] route, left in
+    func type(_ text: String, timeout: CallTimeout, relay: String? = nil, _ then: @escaping Then) {
+        findRelay(relay, for: .code, timeout, then) { [flows, identity, legacy] route, left in
             var machine = flows.machine(DeviceTypedCodeStateMachine.self)
             let wasActive = machine.isActive
             var generator = SecureRandomNumberGenerator()
@@ -155,17 +156,17 @@ final class DevicePairing {
 
     func networkChanged() { search?.refresh() }
 
-    /// The code names no relay: uses the configured one, or else the last one that worked, or else one found on the
-    /// local network. The search takes time: `found` gets the rest of the caller's timeout, in milliseconds. A flow
+    /// The code names no relay: uses the caller's or the configured one, or else the last one that worked, or else one
+    /// found on the local network. The search takes time: `found` gets the rest of the caller's timeout, in milliseconds. A flow
     /// that was cancelled in the meantime does not start.
     private func findRelay(
-        for flow: DevicePairingFlow, _ timeout: CallTimeout, _ then: @escaping Then,
+        _ given: String?, for flow: DevicePairingFlow, _ timeout: CallTimeout, _ then: @escaping Then,
         found: @escaping @Sendable @EventLoop (PairingRoute?, UInt64) -> Void
     ) {
         guard !isClosed else { return then(.failure(.closed)) }
         let begun = EventLoop.now
         let round = rounds[flow] ?? 0
-        findRelay { [self] route in
+        findRelay(given) { [self] route in
             guard !isClosed else { return then(.failure(.closed)) }
             guard rounds[flow] ?? 0 == round else {
                 return then(.failure(HostError(PairingFailure(.cancelled))))
@@ -178,8 +179,8 @@ final class DevicePairing {
         }
     }
 
-    private func findRelay(_ then: @escaping @Sendable @EventLoop (PairingRoute?) -> Void) {
-        if let url = context.options.common.relayURL { return then(PairingRoute(.relay, url: url)) }
+    private func findRelay(_ given: String?, _ then: @escaping @Sendable @EventLoop (PairingRoute?) -> Void) {
+        if let url = given ?? context.options.common.relayURL { return then(PairingRoute(.relay, url: url)) }
         context.store { (connection) throws(StoreError) in
             try PairedDesktops(connection).lastWorkingURL()
         } then: { [self] result in

@@ -11,9 +11,10 @@ package import Wire
 package enum DeviceCall: Sendable {
     case start, stop, suspend, resume, state
 
-    case scan(String, CallTimeout)
-    case show(CallTimeout)
-    case type(String, CallTimeout)
+    /// Pairing calls use the relay of the program that makes them; `nil` = the device's.
+    case scan(String, CallTimeout, relay: String? = nil)
+    case show(CallTimeout, relay: String? = nil)
+    case type(String, CallTimeout, relay: String? = nil)
     /// `nil` = all flows.
     case cancel(DevicePairingFlow?)
     /// The user's answer about the desktop that a flow has reported; `nil` = in the only flow that asks.
@@ -119,9 +120,9 @@ extension DeviceCall: SharableCall {
         case .suspend: .suspend
         case .resume: .resume
         case .state: .state
-        case .scan: .scan(try arguments.text(), try arguments.timeout())
-        case .show: .show(try arguments.timeout())
-        case .type: .type(try arguments.text(), try arguments.timeout())
+        case .scan: .scan(try arguments.text(), try arguments.timeout(), relay: try arguments.relayURL())
+        case .show: .show(try arguments.timeout(), relay: try arguments.relayURL())
+        case .type: .type(try arguments.text(), try arguments.timeout(), relay: try arguments.relayURL())
         case .cancel: .cancel(try .named(try arguments.optionalText(), "flow"))
         case .confirm:
             .confirm(try .named(try arguments.optionalText(), "flow"), accept: try arguments.flag())
@@ -184,9 +185,11 @@ extension DeviceCall: SharableCall {
         case .suspend: HostCall(Name.suspend)
         case .resume: HostCall(Name.resume)
         case .state: HostCall(Name.state)
-        case .scan(let code, let timeout): HostCall(Name.scan, .string(code), .timeout(timeout))
-        case .show(let timeout): HostCall(Name.show, .timeout(timeout))
-        case .type(let code, let timeout): HostCall(Name.type, .string(code), .timeout(timeout))
+        case .scan(let code, let timeout, let relay):
+            HostCall(Name.scan, .string(code), .timeout(timeout), .text(relay))
+        case .show(let timeout, let relay): HostCall(Name.show, .timeout(timeout), .text(relay))
+        case .type(let code, let timeout, let relay):
+            HostCall(Name.type, .string(code), .timeout(timeout), .text(relay))
         case .cancel(let flow): HostCall(Name.cancel, .text(flow?.rawValue))
         case .confirm(let flow, let accept): HostCall(Name.confirm, .text(flow?.rawValue), .bool(accept))
         case .desktops: HostCall(Name.desktops)
@@ -216,7 +219,8 @@ extension DeviceCall: SharableCall {
         case .start: CallTraits(.start)
         case .stop: CallTraits(.stop)
         case .state: CallTraits(.state)
-        case .scan(_, let timeout), .show(let timeout), .type(_, let timeout): CallTraits(.startAndChange, timeout)
+        case .scan(_, let timeout, _), .show(let timeout, _), .type(_, let timeout, _):
+            CallTraits(.startAndChange, timeout)
         case .desktops, .loadInbox, .inboxState, .inboxSettings, .queue: CallTraits(.read)
         case .suspend, .resume, .cancel, .confirm, .rename, .unpair, .unpairAll, .removeQueued, .retryQueued,
             .clearQueue, .give, .takeBackToken, .receive, .complete:
@@ -225,6 +229,18 @@ extension DeviceCall: SharableCall {
         case .ask(.refresh, _, let timeout), .ask(.change, _, let timeout): CallTraits(.change, timeout)
         case .key(let call): call.traits
         case .alerts(let request): request.traits
+        }
+    }
+}
+
+extension DeviceCall {
+    package func asked(with options: JSONObject) -> DeviceCall {
+        guard let relay = options["relay_url"]?.string else { return self }
+        return switch self {
+        case .scan(let code, let timeout, nil): .scan(code, timeout, relay: relay)
+        case .show(let timeout, nil): .show(timeout, relay: relay)
+        case .type(let code, let timeout, nil): .type(code, timeout, relay: relay)
+        case _: self
         }
     }
 }

@@ -29,9 +29,9 @@ struct DeviceCalls {
             board.resume()
             then(.success(.done))
         case .state: board.describe(then)
-        case .scan(let code, let timeout): board.pairing.scan(code, timeout: timeout, then)
-        case .show(let timeout): board.pairing.show(timeout: timeout, then)
-        case .type(let code, let timeout): board.pairing.type(code, timeout: timeout, then)
+        case .scan(let code, let timeout, let relay): board.pairing.scan(code, timeout: timeout, relay: relay, then)
+        case .show(let timeout, let relay): board.pairing.show(timeout: timeout, relay: relay, then)
+        case .type(let code, let timeout, let relay): board.pairing.type(code, timeout: timeout, relay: relay, then)
         case .cancel(let flow):
             board.pairing.cancel(flow)
             then(.success(.done))

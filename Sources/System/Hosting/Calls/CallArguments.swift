@@ -1,4 +1,5 @@
 package import JSON
+import Transport
 
 /// Reads the arguments of another program's call, in order.
 package struct CallArguments {
@@ -20,6 +21,13 @@ package struct CallArguments {
         case .string(let text) where !text.utf8.contains(0): return text
         case .string, .bool, .integer, .double, .array, .object: throw invalid("a text")
         }
+    }
+
+    /// A relay's URL, checked as the option of that kind is.
+    package mutating func relayURL() throws(HostError) -> String? {
+        guard let text = try optionalText() else { return nil }
+        do throws(TransportError) { _ = try WebSocketURL(text) } catch { throw invalid("a relay's URL") }
+        return text
     }
 
     package mutating func integer() throws(HostError) -> Int64 {

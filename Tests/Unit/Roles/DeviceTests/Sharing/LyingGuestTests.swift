@@ -16,7 +16,8 @@ struct LyingGuestTests {
     /// A valid use of each call. The times are short: some calls wait that long.
     private static let calls: [String: [JSONValue]] = [
         "start": [], "stop": [], "suspend": [], "resume": [], "state": [],
-        "pairing.scan": ["no code", 50], "pairing.show": [50], "pairing.type": ["123456-789012", 50],
+        "pairing.scan": ["no code", 50, "ws://127.0.0.1:1"], "pairing.show": [50, .null],
+        "pairing.type": ["123456-789012", 50, .null],
         "pairing.cancel": ["scan"], "pairing.confirm": ["show", true], "pairing.list": [],
         "pairing.rename": ["did:key:zNobody", "Desk"], "pairing.unpair": ["did:key:zNobody"], "pairing.clear": [],
         "revoke": ["did:key:zNobody"], "readmit": ["did:key:zNobody"], "revoked": [], "rekey": [],
@@ -83,6 +84,24 @@ struct LyingGuestTests {
     func coding(_ name: String, _ arguments: [JSONValue]) throws {
         let call = HostCall(name, arguments)
         #expect(try DeviceCall(call).encoded == call)
+    }
+
+    @Test("calls that pair carry the relay of their program, and no other call does")
+    func relays() throws {
+        let options: JSONObject = ["relay_url": "wss://relay.example", "name": "Lamp"]
+        for (name, arguments) in Self.calls.sorted(by: { $0.key < $1.key }) {
+            let call = try DeviceCall(HostCall(name, arguments))
+            let asked = call.asked(with: options).encoded
+            let pairs = ["pairing.show", "pairing.type"].contains(name)
+            #expect(asked.arguments == (pairs ? arguments.dropLast() + ["wss://relay.example"] : arguments))
+            #expect(call.asked(with: ["name": "Lamp"]).encoded == call.encoded)
+        }
+        let error = #expect(throws: HostError.self) {
+            try DeviceCall(HostCall("pairing.show", [50, "http://relay.example"]))
+        }
+        #expect(error?.code == .undecodable)
+        // A guest of another version leaves it out.
+        #expect(try DeviceCall(HostCall("pairing.show", [50])).encoded.arguments == [50, .null])
     }
 
     @Test("an unknown call is unsupported")
