@@ -518,11 +518,40 @@ def test_a_desktop_waits_for_a_relay_that_is_not_there_yet(bellwire: Start) -> N
     desktop.line("desktop-pairing", timeout=30)
 
 
-def test_the_qr_code_is_drawn_in_a_terminal_and_its_text_only_on_request(tmp_path: Path) -> None:
-    for options, has_text in ((["--qr-text"], True), ([], False)):
-        drawn = in_terminal("desktop", "--state-dir", ":memory:", "--relay", "127.0.0.1:0", *options, columns=120)
-        assert any(block in drawn for block in "▀▄█"), drawn[-2000:]
-        assert ("desktop-pairing" in drawn) == has_text
+@pytest.mark.parametrize(
+    ("columns", "rows", "is_drawn"),
+    [
+        (120, 60, True), (200, 50, True), (80, 48, True),
+        # Without the warning and the digits below it, it would fit.
+        (80, 39, False), (80, 24, False), (20, 60, False), (10, 10, False),
+    ],
+)  # fmt: skip
+def test_a_terminal_of_any_size_gets_the_text_and_the_drawing_if_all_below_it_fits(
+    columns: int, rows: int, is_drawn: bool
+) -> None:
+    shown = in_terminal(
+        "desktop", "--state-dir", ":memory:", "--relay", "127.0.0.1:0", "--color=never",
+        columns=columns, rows=rows, until=r"Or type digits: .*\n",
+    )  # fmt: skip
+    found = re.search(r"^(\{.*\})\r$", shown, re.MULTILINE)
+    assert found and json.loads(found[1])["type"] == "desktop-pairing", shown
+    after = shown[found.end() + 1 :]
+    lines = after.split("\r\n")
+    assert any(block in after for block in "▀▄█") == is_drawn, shown
+    taken = sum(max(1, -(-len(line) // columns)) for line in lines)
+    if is_drawn:
+        # All of it is in the window, from the first row of the code to the cursor.
+        assert taken <= rows and max(len(line) for line in lines if set("▀▄█") & set(line)) <= columns
+    else:
+        assert re.search(rf"needs \d+ (columns|rows), but the terminal has ({columns}|{rows})", shown)
+
+
+def test_the_qr_code_is_not_drawn_if_only_its_text_is_wanted() -> None:
+    shown = in_terminal("desktop", "--state-dir", ":memory:", "--relay", "127.0.0.1:0", "--qr-text", columns=120)
+    assert "desktop-pairing" in shown and not any(block in shown for block in "▀▄█")
+
+
+def test_a_terminal_that_is_too_small_says_so(tmp_path: Path) -> None:
     narrow = in_terminal("desktop", "--state-dir", ":memory:", "--relay", "127.0.0.1:0", columns=20)
     assert "columns" in narrow and "desktop-pairing" in narrow
     low = in_terminal("desktop", "--state-dir", ":memory:", "--relay", "127.0.0.1:0", columns=120, rows=24)
@@ -530,7 +559,9 @@ def test_the_qr_code_is_drawn_in_a_terminal_and_its_text_only_on_request(tmp_pat
     assert "desktop-pairing" in low and "▀" not in low and "█" not in low
 
 
-def in_terminal(*arguments: str, columns: int, rows: int = 60) -> str:
+def in_terminal(
+    *arguments: str, columns: int, rows: int = 60, until: str = r"expires in five minutes|qr --png FILE"
+) -> str:
     """What the program draws in a terminal of that width, until it has shown a code and said what to do, or its text."""
     child, terminal = pty.fork()
     if child == 0:
@@ -542,7 +573,7 @@ def in_terminal(*arguments: str, columns: int, rows: int = 60) -> str:
     seen = b""
     os.set_blocking(terminal, True)
     deadline = time.monotonic() + 20
-    done = re.compile(rb"expires in five minutes[^{]*$|desktop-pairing.*\n", re.DOTALL)
+    done = re.compile(until.encode())
     try:
         while (left := deadline - time.monotonic()) > 0 and not done.search(seen):
             if select.select([terminal], [], [], left)[0]:

@@ -784,7 +784,7 @@ def test_an_error_looks_as_the_page_about_errors_shows_it(bellwire: Start, tmp_p
     shown = json.loads(block.text)
     place = tmp_path / "home/bellwire/desktop"
     bellwire("desktop", "--relay", "127.0.0.1:0").line("ws://")
-    second = bellwire("rekey", "--desktop", "--status", "--json")
+    second = bellwire("rekey", "--desktop", "--json")
     assert second.wait() == 5
     said = json.loads(second.err.all[-1])["error"]
     assert said == json.loads(block.text.replace(shown["detail"]["path"], str(place)))

@@ -540,6 +540,34 @@ def test_digits_need_a_relay_and_the_last_one_that_worked_will_do(house: House) 
     assert_sealed(ended(house.device("--code", digits)), paired(again))
 
 
+@pytest.mark.parametrize("shows", [True, False], ids=["the device shows", "digits"])
+def test_a_guest_pairs_over_a_relay_that_the_holder_does_not_know(house: House, shows: bool) -> None:
+    desktop, device = scan(house)
+    first = ended(device)
+    holder = house.bellwire("listen", "--json", "--all")
+    holder.event("connection.changed", online=True)
+    relay = house.bellwire("relay", "--listen", "127.0.0.1:0", "--no-health")
+    url = relay.line(r"ws://\S+").group()
+    options = ("--relay-url", url, "--name", "Other", "--json", "--accept")
+    if shows:
+        device = house.device("--show", "--relay-url", url)
+        payload = device.event("offer")["data"]["payload"]
+        other = house.bellwire("desktop", *options, "--scan", payload, home="other")
+    else:
+        other = house.bellwire("desktop", *options, "--pair", home="other")
+        device = house.device("--code", other.event("code")["data"]["code"], "--relay-url", url)
+    second = ended(device)
+    assert second["secure"] is True and second["id"] != first["id"]
+    # The name is the holder's, and that is said.
+    assert any("no effect of --name" in line for line in device.err.all), device.err.all
+    assert paired(other)["name"] != "Phone"
+    # The holder stays in touch with both, over a relay each.
+    for name in ("Desk", "Other"):
+        sent = house.bellwire("send", "to both", "--to", name)
+        assert sent.wait(30) == 0, sent.err.all
+    assert holder.end() == 0 and desktop.end() == 0 and other.end() == 0
+
+
 @pytest.mark.parametrize("digits", ["12345", "1234567", "123456-78901x", ""])
 def test_what_are_no_digits_is_said(house: House, digits: str) -> None:
     device = house.device("--code", digits, "--relay-url", house.url)
@@ -623,7 +651,7 @@ def test_the_person_at_the_terminal_decides_about_a_phone(house: House, answer: 
 def test_the_person_at_the_terminal_decides_about_a_desktop_that_scans(
     house: House, answer: str, accepted: bool
 ) -> None:
-    terminal = Terminal("pair", "--show", "--state-dir", ":memory:", "--relay-url", house.url, "--qr-text", columns=120)
+    terminal = Terminal("pair", "--show", "--state-dir", ":memory:", "--relay-url", house.url, columns=120)
     text = terminal.wait_for(r"\{.*device-pairing.*\}")
     offer = json.loads(text)
     desktop = Peer(house.url, "desktop-77aa")

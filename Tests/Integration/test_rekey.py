@@ -54,6 +54,71 @@ def test_a_device_gets_a_new_key_and_keeps_its_desktop(house: House) -> None:
     assert (refused["id"], refused["movedTo"]) == (phone["id"], new)
 
 
+def test_a_running_desktop_tells_of_a_move_and_takes_the_answer(house: House) -> None:
+    desktop, device = scan(house)
+    ended(device), paired(desktop)
+    assert desktop.end() == 0
+    asked = house.bellwire("desktop", "accept")
+    assert asked.wait() == 3 and "no bellwire desktop is running" in asked.err.all[-1]
+
+    def start() -> Program:
+        return house.bellwire("desktop", "--relay-url", house.url, "--name", "Desk", "--no-pair")
+
+    running = start()
+    running.error_line("online")
+    nothing = house.bellwire("desktop", "accept")
+    assert nothing.wait() == 4 and "no device asks to move" in nothing.err.all[-1]
+    mover = house.bellwire("rekey", "--timeout", "60")
+    new = mover.line(r"The new id is (did:key:\S+)\. Accept").group(1)
+    question = rf"Phone asks to move to the new key {new}\. .*bellwire desktop accept\. .*bellwire desktop decline$"
+    running.error_line(question)
+    # Questions survive a restart, and can be asked for beside a running desktop.
+    assert running.end() == 0
+    again = start()
+    again.error_line(question)
+    status = object_of(house.bellwire("rekey", "--desktop", "--status", "--json"))
+    assert [question["newId"] for question in status["questions"]] == [new]
+    assert house.bellwire("desktop", "accept", "Nobody").wait() == 4
+    accepted = house.bellwire("desktop", "accept", "Phone")
+    assert accepted.wait(30) == 0, accepted.err.all
+    assert accepted.out.all == ["Accepted the new key of Phone."]
+    mover.line("^The new key is in use", 60)
+    assert mover.wait(60) == 0, mover.err.all
+    again.error_line("Phone has moved to its new key")
+    assert again.end() == 0
+
+
+def test_a_running_desktop_declines_a_move(house: House) -> None:
+    desktop, device = scan(house)
+    ended(device), paired(desktop)
+    mover = house.bellwire("rekey", "--timeout", "10")
+    mover.line("The new id is")
+    desktop.event("rekey.changed", state="confirming")
+    declined = house.bellwire("desktop", "decline")
+    assert declined.wait(30) == 0 and declined.out.all == ["Declined the new key of Phone."]
+    desktop.event("rekey.changed", state="declined")
+    assert mover.wait(30) == 3 and "Desk (declined)" in mover.err.all[-1]
+    assert desktop.end() == 0
+
+
+def test_a_listening_device_tells_of_its_desktops_move(house: House) -> None:
+    desktop, device = scan(house)
+    mine = ended(device)
+    paired(desktop)
+    assert desktop.end() == 0
+    listener = house.bellwire("listen")
+    mover = house.bellwire("rekey", "--desktop", "--relay-url", house.url, "--timeout", "60")
+    new = mover.line(r"The new id is (did:key:\S+)\. Accept").group(1)
+    listener.error_line(rf"Desk asks to move to the new key {new}\. .*bellwire rekey --accept {mine['id']}\. ")
+    status = object_of(house.bellwire("rekey", "--status", "--json"))
+    assert [question["newId"] for question in status["questions"]] == [new]
+    accepted = house.bellwire("rekey", "--accept", mine["id"])
+    assert accepted.wait(30) == 0, accepted.err.all
+    mover.line("^The new key is in use", 60)
+    assert mover.wait(60) == 0, mover.err.all
+    assert listener.end() == 0
+
+
 def test_a_move_that_nobody_accepts_waits_and_is_cancelled(house: House) -> None:
     desktop, device = scan(house)
     ended(device), paired(desktop)

@@ -4,8 +4,8 @@ extension Command {
         summary: "Runs a desktop: pairs devices, keeps the history, pushes notifications.",
         about: [
             """
-            Runs a desktop in this terminal. If no device is paired yet (or with --pair) it shows a QR code, and below \
-            it digits for devices that cannot scan. The code works for one pairing. With --scan it reads the code that \
+            Runs a desktop in this terminal. If no device is paired yet (or with --pair) it shows a QR code, above it \
+            its text, and below it digits for devices that cannot scan. The code works for one pairing. With --scan it reads the code that \
             a device shows. It prints a line when a device pairs, and one for each notification that a device sends: \
             time, priority, source, title, body. It also shows that notification as an alert of the desktop \
             environment, unless you pass --no-alerts; in the quiet hours of the desktop's settings only urgent ones. \
@@ -41,16 +41,25 @@ extension Command {
             """,
             """
             With ACTION it controls the desktop that is running with the same state directory: pair shows a new code, \
-            devices lists the devices, allow sets what a device may do, stop ends it and waits until it has ended. See \
-            also bellwire push.
+            devices lists the devices, allow sets what a device may do, accept and decline answer a device that asks \
+            to move to a new key, stop ends it and waits until it has ended. See also bellwire push.
             """,
         ],
         operands: [
             Operand(
-                name: "ACTION", help: "Controls the running desktop: pair, devices, stop, or allow DEVICE ALLOWANCE.",
+                name: "ACTION",
+                help: """
+                    Controls the running desktop: pair, devices, stop, allow DEVICE ALLOWANCE, or accept or decline \
+                    [DEVICE].
+                    """,
                 choices: DesktopAction.names),
             Operand(
-                name: "WORD", help: "With allow: the device, and nothing, safe, mutating or privileged.", repeats: true),
+                name: "WORD",
+                help: """
+                    With allow: the device, and nothing, safe, mutating or privileged. With accept and decline: the \
+                    device, if several ask.
+                    """,
+                repeats: true),
         ],
         ownOptions: [
             relayAddress, lanRelay, relayURL, signalingURL, .name, pairAlways, pairNever, scanText, scanImage,
@@ -100,7 +109,7 @@ extension Command {
     )
     static let qrText = Option(
         "qr-text",
-        "Offers pairing like --pair, and also prints the code's text. Without a terminal only the text is printed.")
+        "Offers pairing like --pair, and prints only the code's text, as without a terminal.")
     static let stdinOption = Option("stdin", "Pushes each line of standard input.")
     static let httpAddress = Option(
         "http", .required("HOST:PORT"), "Accepts notifications over HTTP at this address; port 0 = any free port.")

@@ -77,7 +77,7 @@ final class DesktopPairing {
         if json { return Output.json(["event": "offer", "data": offer]) }
         let shown = PairingOffer(payload: offer["payload"]?.string ?? "")
         self.shown = shown
-        try shown.draw(alsoText: arguments.has(Command.qrText))
+        try shown.draw(textOnly: arguments.has(Command.qrText))
     }
 
     /// The QR code works without digits, so a relay that does not provide them in time is asked again later.

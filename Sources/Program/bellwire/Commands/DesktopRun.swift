@@ -75,6 +75,8 @@ final class DesktopRun {
             }
         }
         self.services = services
+        let moves = try result { bw_desktop_rekey_status(handle.pointer, $0) }
+        for question in KeyQuestion.all(in: moves) { ask(question) }
         // Another program may run the desktop already, and then nothing new is reported.
         take(Connection(desktop: state))
         defer { services.close() }
@@ -131,9 +133,18 @@ final class DesktopRun {
         switch name {
         case "notification.received": Output.line(NotificationLine.text(data))
         case "pairing.changed": pairing.show(data)
+        case "rekey.changed" where data["state"] == "confirming": KeyQuestion(data).map { ask($0) }
+        case "rekey.changed" where data["state"] == "moved":
+            if let peer = PairedPeer(data) { Output.notice("\(peer.name) has moved to its new key") }
         case "problem": Output.notice(data["message"]?.string ?? "unknown problem")
         default: break
         }
+    }
+
+    /// Questions have no deadline and survive restarts, so they are not asked on the terminal.
+    private func ask(_ question: KeyQuestion) {
+        guard !json else { return }
+        Output.notice(question.notice(accept: "bellwire desktop accept", decline: "bellwire desktop decline"))
     }
 
     private func showConnection() {

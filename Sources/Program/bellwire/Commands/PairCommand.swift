@@ -7,7 +7,7 @@ extension Command {
         summary: "Pairs this device with a desktop, by QR code or by digits.",
         about: [
             """
-            Pairs with the desktop whose QR code contains TEXT, as bellwire desktop --qr-text prints it. With --show \
+            Pairs with the desktop whose QR code contains TEXT, as bellwire desktop prints it. With --show \
             this device shows a code for a desktop to scan. With --code you type the digits that a desktop shows. With \
             --image it reads the code from a picture, such as a screenshot. A code is valid for five minutes.
             """,
@@ -24,7 +24,7 @@ extension Command {
                 name: "TEXT", help: "The code's text, or @FILE; - or no operand reads standard input.")
         ],
         ownOptions: [
-            pairImage, pairShow, pairAccept, pairCode, pairRelay, pairTimeout, .name, pairLegacy, qrText, pairList,
+            pairImage, pairShow, pairAccept, pairCode, pairRelay, pairTimeout, .name, pairLegacy, pairText, pairList,
         ] + DeviceSession.options,
         examples: [
             Example(line: "bellwire pair @code.txt", says: "Pairs with the code text in a file."),
@@ -54,6 +54,7 @@ extension Command {
     private static let pairLegacy = Option.legacy(
         "Which desktops may pair unencrypted: qr = those with a QR code; all = also with six digits; none = no desktop."
     )
+    private static let pairText = Option("qr-text", "With --show: prints only the code's text, without drawing it.")
     private static let pairList = Option("list", "Lists the paired desktops instead of pairing (see bellwire peers).")
 
     private static func runPair(_ arguments: Arguments) throws(Failure) -> Exit {
@@ -82,9 +83,10 @@ extension Command {
                 "relay_url": arguments.text(pairRelay).map { .string($0) },
                 "legacy": arguments.text(pairLegacy).map { .string($0) },
             ])
+        try warnOfHolder(arguments, session)
         if arguments.has(pairShow) {
             let shown = ShownCode(
-                session, alsoText: arguments.has(qrText), acceptsAll: arguments.has(pairAccept),
+                session, textOnly: arguments.has(pairText), acceptsAll: arguments.has(pairAccept),
                 json: arguments.has(.json))
             try shown.run(timeout)
             return .done
@@ -102,6 +104,19 @@ extension Command {
         let exit = showPaired(desktop, json: arguments.has(.json))
         try warnOfForgery(of: desktop, in: session)
         return exit
+    }
+
+    /// A guest takes the holder's options, but for its own relay.
+    private static func warnOfHolder(_ arguments: Arguments, _ session: DeviceSession) throws(Failure) {
+        let ignored = [Option.name, pairLegacy, .caFile].filter { arguments.isWritten($0) }
+        guard !ignored.isEmpty else { return }
+        let sharing = try result { bw_device_state(session.pointer, $0) }["sharing"]
+        guard sharing?["part"] == "guest" else { return }
+        let names = ignored.map { "--\($0.name)" }.joined(separator: ", ")
+        let holder = Printable.line(sharing?["holder"]?["application"]?.string ?? "")
+        Output.notice(
+            "no effect of \(names): \(holder) (process \(sharing?["holder"]?["process"]?.integer ?? 0)) has the device open "
+                + "with its own; stop it and pair again to use them")
     }
 
     /// A relay that believes senders is usually known within a round trip after the registration.

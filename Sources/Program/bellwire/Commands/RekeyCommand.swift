@@ -20,8 +20,8 @@ extension Command {
             peer's key can ask.
             """,
             """
-            Only one process at a time can use the state directory for this. Stop a running bellwire listen or \
-            bellwire desktop first.
+            To start a move, the command needs the state directory to itself: stop bellwire desktop, bellwire agent and \
+            other programs first. --status, --cancel, --accept and --decline also work beside them.
             """,
         ],
         operands: [],

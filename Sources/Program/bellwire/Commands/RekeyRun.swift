@@ -23,11 +23,14 @@ final class RekeyRun {
         if arguments.isWritten(Command.rekeyRelay), !isDesktop {
             throw Failure(.usage, "--relay-url requires --desktop; a device knows its relays")
         }
+        // The new key is taken when the device or desktop is opened again, so no other program may have it open. All
+        // else can be asked of the program that has it.
+        let answers = [Command.rekeyStatus, Command.rekeyCancel, Command.rekeyAccept, Command.rekeyDecline]
+        let isShared = answers.contains { arguments.has($0) }
         options = [
             "state_dir": arguments.text(Command.rekeyStateDirectory).map { .string($0) },
             "tls": arguments.text(.caFile).map { ["ca_file": .string($0)] },
-            // The new key is taken when the device or desktop is opened again, so no other program may have it open.
-            "shared": false,
+            "shared": .bool(isShared), "yields": isShared ? true : nil,
             "relay_url": isDesktop ? arguments.text(Command.rekeyRelay).map { .string($0) } : nil,
         ]
         handle = try Handle(isDesktop ? .desktop : .device, options: options, verbose: arguments.has(.verbose))
@@ -110,19 +113,18 @@ final class RekeyRun {
     // MARK: Peers that move
 
     private func answer(_ wanted: String, _ accept: Bool) throws(Failure) {
-        let questions = (try status()["questions"]?.array ?? []).compactMap { PairedPeer($0) }
-        let peer = try PairedPeer.find(wanted, in: questions, kind: isDesktop ? "device" : "desktop")
-        let new = peer.json["newId"]?.string ?? ""
+        let question = try KeyQuestion.find(wanted, in: try status(), kind: isDesktop ? "device" : "desktop")
+        let peer = question.peer
         // The answer goes out in a session, if the peer is there; else when it asks again.
         try handle.subscribe("connection.changed") { _, _ in }
         if !isDesktop || arguments.has(Command.rekeyRelay) { try handle.start() }
         try check(
             isDesktop
-                ? bw_desktop_rekey_confirm(handle.pointer, peer.id, new, accept ? 1 : 0)
-                : bw_device_rekey_confirm(handle.pointer, peer.id, new, accept ? 1 : 0))
+                ? bw_desktop_rekey_confirm(handle.pointer, peer.id, question.newID, accept ? 1 : 0)
+                : bw_device_rekey_confirm(handle.pointer, peer.id, question.newID, accept ? 1 : 0))
         _ = try handle.wait(until: Clock.now &+ RekeyRun.farewellTime)
         if json { return Output.json(peer.json) }
-        Output.line("\(accept ? "Accepted" : "Declined") the new key of \(peer.name).")
+        Output.line(question.answered(accept))
     }
 
     // MARK: Showing

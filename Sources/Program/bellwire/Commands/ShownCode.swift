@@ -10,16 +10,16 @@ final class ShownCode {
     private static let lastTime: Int32 = 5_500
 
     private let session: DeviceSession
-    private let alsoText: Bool
+    private let textOnly: Bool
     private let acceptsAll: Bool
     private let json: Bool
     /// The desktop that waits for a person's answer.
     private var asked: PairedPeer?
     private var outcome: Result<JSONValue, Failure>?
 
-    init(_ session: DeviceSession, alsoText: Bool, acceptsAll: Bool, json: Bool) {
+    init(_ session: DeviceSession, textOnly: Bool, acceptsAll: Bool, json: Bool) {
         self.session = session
-        self.alsoText = alsoText
+        self.textOnly = textOnly
         self.acceptsAll = acceptsAll
         self.json = json
     }
@@ -70,7 +70,7 @@ final class ShownCode {
             offer["payload"]?.string ?? "",
             says:
                 "Scan this code with your desktop, or pass its text to bellwire desktop --scan. It expires in five minutes.",
-            alsoText: alsoText)
+            textOnly: textOnly)
     }
 
     private func changed(_ data: JSONValue) {

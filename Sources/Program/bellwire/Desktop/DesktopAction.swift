@@ -3,7 +3,16 @@ import JSON
 
 /// `bellwire desktop ACTION`: what a running desktop is asked from another terminal.
 struct DesktopAction {
-    static let names = ["pair", "devices", "allow", "stop"]
+    static let names = ["pair", "devices", "allow", "accept", "decline", "stop"]
+
+    /// How many operands an action takes, and their names.
+    private static func operands(of action: String) -> (count: ClosedRange<Int>, names: String) {
+        switch action {
+        case "allow": (2...2, "DEVICE ALLOWANCE")
+        case "accept", "decline": (0...1, "at most a DEVICE")
+        default: (0...0, "no more")
+        }
+    }
 
     private let arguments: Arguments
     private let json: Bool
@@ -23,14 +32,15 @@ struct DesktopAction {
             throw Failure(
                 .usage, "\"\(action)\" is not an action; actions are \(DesktopAction.names.joined(separator: ", "))")
         }
-        guard operands.count == (action == "allow" ? 3 : 1) else {
-            throw Failure(
-                .usage, "bellwire desktop \(action) takes \(action == "allow" ? "DEVICE ALLOWANCE" : "no more")")
+        let wanted = DesktopAction.operands(of: action)
+        guard wanted.count.contains(operands.count - 1) else {
+            throw Failure(.usage, "bellwire desktop \(action) takes \(wanted.names)")
         }
         switch action {
         case "pair": try pair()
         case "devices": showDevices(try LocalDesktop(arguments).devices())
         case "allow": try allow(operands[1], operands[2])
+        case "accept", "decline": try answerMove(of: operands.dropFirst().first, action == "accept")
         default: try stop()
         }
         return .done
@@ -47,9 +57,10 @@ struct DesktopAction {
             return
         }
         let shown = PairingOffer(payload: offer["payload"]?.string ?? "")
-        try shown.draw(alsoText: arguments.has(Command.qrText))
+        let notice = "the running desktop shows which device pairs, and asks for confirmation in its own terminal"
+        try shown.draw(textOnly: arguments.has(Command.qrText), before: "bellwire: \(notice)")
         if let code { shown.showDigits(code) }
-        Output.notice("the running desktop shows which device pairs, and asks for confirmation in its own terminal")
+        Output.notice(notice)
     }
 
     /// The QR code works without digits, which not every relay can provide.
@@ -72,6 +83,16 @@ struct DesktopAction {
         let device = try PairedPeer.find(word, in: try desktop.devices(), kind: "device")
         try desktop.allow(device, allowance)
         if !json { Output.line("\(device.name) may do: \(allowance).") }
+    }
+
+    /// About a device that asks to move to a new key. Only a running desktop can tell the device.
+    private func answerMove(of word: String?, _ accept: Bool) throws(Failure) {
+        let desktop = try LocalDesktop(arguments)
+        guard try desktop.isRunning() else { throw DesktopAction.notRunning }
+        let device = try KeyQuestion.find(word, in: try desktop.keyMoves(), kind: "device")
+        try desktop.answerMove(of: device, accept)
+        if json { return Output.json(device.peer.json) }
+        Output.line(device.answered(accept))
     }
 
     /// Ends the running `bellwire desktop`, and waits for its end: the next one can start at once.

@@ -54,6 +54,13 @@ final class LocalDesktop {
         try result { bw_desktop_devices(handle.pointer, $0) }.array?.compactMap { PairedPeer($0) } ?? []
     }
 
+    /// As `bw_desktop_rekey_status()`.
+    func keyMoves() throws(Failure) -> JSONValue { try result { bw_desktop_rekey_status(handle.pointer, $0) } }
+
+    func answerMove(of device: KeyQuestion, _ accept: Bool) throws(Failure) {
+        try check(bw_desktop_rekey_confirm(handle.pointer, device.peer.id, device.newID, accept ? 1 : 0))
+    }
+
     func allow(_ device: PairedPeer, _ allowance: String) throws(Failure) {
         try check(bw_desktop_allow(handle.pointer, device.id, "notification", allowance))
     }

@@ -2,22 +2,30 @@ import CBellwire
 
 /// A QR code on the terminal.
 enum QRDrawing {
-    /// Draws the code if the terminal is large enough, with instructions below it. Otherwise, or with `alsoText`, prints
-    /// its text on a separate line.
-    static func show(_ payload: String, says: String, alsoText: Bool) throws(Failure) {
-        guard Output.isTerminal else { return Output.line(payload) }
+    /// Prints the code's text, and on a terminal that is large enough the code below it, with instructions.
+    ///
+    /// - Parameters:
+    ///   - textOnly: does not draw.
+    ///   - below: the lines that follow, for which there must be rows as well.
+    static func show(_ payload: String, says: String, textOnly: Bool, below: [String] = []) throws(Failure) {
+        // First, so that no length of it moves the drawing out of the window.
+        Output.line(payload)
+        guard Output.isTerminal else { return }
+        guard !textOnly else { return Output.line(says) }
         let measured = try resultText { bw_qr_terminal(payload, 1, $0) }
-        // Below it are the instructions, as many rows as they take, and the cursor.
-        if let problem = problem(with: measured, rowsBelow: { columns in says.count / columns + 2 }) {
-            Output.notice(
-                "\(problem); enlarge it or use a smaller font. The code's text follows: pass it to the other side, or draw it "
-                    + "with bellwire qr --png FILE")
-            return Output.line(payload)
+        // Below it are those lines, as many rows as they take, and the cursor.
+        if let problem = problem(
+            with: measured, rowsBelow: { columns in ([says] + below).reduce(1) { $0 + rows(of: $1, columns) } })
+        {
+            return Output.notice(
+                "\(problem); enlarge it or use a smaller font. The code's text is above: pass it to the other side, or draw "
+                    + "it with bellwire qr --png FILE")
         }
         Output.text(Style.isOn(1) ? try resultText { bw_qr_terminal(payload, 0, $0) } : measured)
         Output.line(says)
-        if alsoText { Output.line(payload) }
     }
+
+    private static func rows(of line: String, _ columns: Int) -> Int { max(1, (line.count + columns - 1) / columns) }
 
     /// Why a drawing does not fit the terminal, so that no scanner can read it; `nil` if it does.
     ///
