@@ -100,7 +100,9 @@ def test_another_device_pairs_by_the_code_of_the_running_desktop(door: Door, bel
     assert bellwire("pair", offer["payload"], "--name", "Tablet", home="tablet").wait() == 0
     assert re.fullmatch(r"\d{6}-\d{6}", code["code"])
     # Piped, it prints the code's text and the digits, which another device can type.
-    printed = door.command("desktop", "pair")
+    shown = bellwire("desktop", "pair", home="desk")
+    assert shown.wait() == 0 and any("works only on this machine" in line for line in shown.err.all), shown.err.all
+    printed = shown.out.all
     typed = shlex.split(printed[-1].removeprefix("Or type digits: bellwire "))
     assert typed[:2] == ["pair", "--code"] and typed[3] == "--relay-url"
     assert bellwire(*typed, "--name", "Watch", home="watch").wait() == 0
