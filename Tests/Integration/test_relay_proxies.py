@@ -5,7 +5,9 @@ Only ports, certificates and the name of the host differ from what the page show
 
 from __future__ import annotations
 
+import json
 import re
+import signal
 import socket
 import ssl
 import subprocess
@@ -191,6 +193,37 @@ def test_a_proxy_may_reach_the_relay_by_tls(
     direct = dial(authority, own)
     assert direct.prove(Ed25519PrivateKey.generate(), f"wss://localhost:{own}")["code"] == "bad_proof"
     direct.close()
+
+
+def test_a_proxy_that_ends_tls_may_send_a_proxy_header(
+    bellwire: Start, authority: Authority, proxies: Proxies, certificate: tuple[Path, Path]
+) -> None:
+    port = free_port()
+    url = f"wss://localhost:{port}"
+    node = Node(bellwire, "--origin", url, "--trusted-proxy", "127.0.0.1", "--proxy-protocol")
+    tls = f"listen 127.0.0.1:{port} ssl;\nssl_certificate {certificate[0]};\nssl_certificate_key {certificate[1]};"
+    proxies.nginx(FORWARDS, port, {"listen 9443;": tls, "127.0.0.1:9001;": f"127.0.0.1:{node.port};"})
+    pairs_and_pushes(bellwire, authority, url)
+    assert node.metric("bellwire_relay_proofs_refused_total") == 0
+
+
+def test_the_origins_of_proxies_change_with_a_reload(bellwire: Start, tmp_path: Path) -> None:
+    config = tmp_path / "relay.json"
+    key = Ed25519PrivateKey.generate()
+
+    def write(*origins: str) -> None:
+        config.write_text(json.dumps({"origins": origins, "trusted_proxies": ["127.0.0.1"]}))
+
+    write("wss://old.example")
+    node = Node(bellwire, "--config", config, "--log-format", "json")
+    peer = node.peer()
+    assert peer.prove(key, "wss://new.example:443")["code"] == "bad_origin"
+    write("wss://new.example")
+    node.program.process.send_signal(signal.SIGHUP)
+    node.log("reloaded")
+    assert peer.prove(key, "wss://new.example:443")["type"] == "registered"
+    assert peer.prove(key, "wss://old.example:443")["code"] == "bad_origin"
+    peer.close()
 
 
 def test_only_a_trusted_proxy_may_claim_the_origin_of_a_proxy(
