@@ -101,12 +101,13 @@ def test_a_running_desktop_declines_a_move(house: House) -> None:
     assert desktop.end() == 0
 
 
-def test_a_listening_device_tells_of_its_desktops_move(house: House) -> None:
+@pytest.mark.parametrize("command", ["listen", "agent"])
+def test_a_running_device_tells_of_its_desktops_move(house: House, command: str) -> None:
     desktop, device = scan(house)
     mine = ended(device)
     paired(desktop)
     assert desktop.end() == 0
-    listener = house.bellwire("listen")
+    listener = house.bellwire(command)
     mover = house.bellwire("rekey", "--desktop", "--relay-url", house.url, "--timeout", "60")
     new = mover.line(r"The new id is (did:key:\S+)\. Accept").group(1)
     listener.error_line(rf"Desk asks to move to the new key {new}\. .*bellwire rekey --accept {mine['id']}\. ")

@@ -55,6 +55,7 @@ final class AgentRun {
         try handle.subscribe("problem") { _, event in
             Output.notice(event["data"]?["message"]?.string ?? "unknown problem")
         }
+        try KeyQuestion.follow(handle)
         // A holder tells it of its connections, also one that has just become it.
         try handle.subscribe("connection.changed") { [unowned self] _, _ in
             if asksAt == nil, !hasAsked { asksAt = Clock.now }

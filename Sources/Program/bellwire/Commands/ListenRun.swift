@@ -171,11 +171,6 @@ final class ListenRun {
         try session.handle.subscribe("problem") { _, event in
             Output.notice(event["data"]?["message"]?.string ?? "unknown problem")
         }
-        try session.handle.subscribe("rekey.changed") { _, event in
-            if let data = event["data"], data["state"] == "confirming" { KeyQuestion(data)?.ask() }
-        }
-        for question in KeyQuestion.all(in: try result { bw_device_rekey_status(session.pointer, $0) }) {
-            question.ask()
-        }
+        try KeyQuestion.follow(session.handle)
     }
 }

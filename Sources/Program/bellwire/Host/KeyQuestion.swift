@@ -1,3 +1,4 @@
+import CBellwire
 import JSON
 
 /// A peer that asks to move to a new key: a question of `bw_device_rekey_status()`, or the data of `rekey.changed`.
@@ -40,8 +41,15 @@ struct KeyQuestion {
             + "there, run: \(accept). Otherwise run: \(decline)"
     }
 
-    /// Tells the user of this device.
-    func ask() {
+    /// Tells the user of a device about desktops that ask, from now on and already.
+    static func follow(_ device: Handle) throws(Failure) {
+        try device.subscribe("rekey.changed") { _, event in
+            if let data = event["data"], data["state"] == "confirming" { KeyQuestion(data)?.ask() }
+        }
+        for question in all(in: try result { bw_device_rekey_status(device.pointer, $0) }) { question.ask() }
+    }
+
+    private func ask() {
         let id = Printable.line(peer.id)
         Output.notice(notice(accept: "bellwire rekey --accept \(id)", decline: "bellwire rekey --decline \(id)"))
     }
