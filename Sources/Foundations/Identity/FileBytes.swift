@@ -27,7 +27,9 @@ package enum FileBytes {
     /// `key_file_unreadable`.
     package static func replace(_ path: String, by bytes: [UInt8]) throws(IdentityError) {
         let new = path + ".new"
-        let descriptor = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0o600)
+        // Not blocking, should the name belong to a pipe.
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+        let descriptor = open(new, flags, 0o600)
         guard descriptor >= 0 else { throw IdentityError(cannot: "create", new) }
         let isWritten = bytes.withUnsafeBytes { buffer in
             buffer.baseAddress.map { write(descriptor, from: $0, count: buffer.count) } ?? true

@@ -53,6 +53,7 @@ final class Transfer {
         calls.body = { context, bytes, count in
             TransferState.of(context)?.takeBody(UnsafeRawBufferPointer(start: bytes, count: count)) ?? false
         }
+        if let file = options.caFile, !SystemAuthorities.isReadable(file) { return nil }
         let pin = pins.isEmpty ? nil : "\(url.host):\(url.port):\(addresses)"
         return bw_transfer_new(
             functions.pointer, &calls, url.text, pin, options.caFile ?? SystemAuthorities.elsewhere(),

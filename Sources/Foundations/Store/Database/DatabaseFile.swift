@@ -140,7 +140,7 @@ struct DatabaseFile {
     /// Best effort: the file system may be what is broken.
     func markSuspect() {
         guard !isInMemory else { return }
-        let descriptor = Glibc.open(suspectPath, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = Glibc.open(suspectPath, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
         if descriptor >= 0 { Glibc.close(descriptor) }
     }
 

@@ -24,6 +24,13 @@ package enum SystemAuthorities {
         return places.first { access($0, R_OK) == 0 }
     }
 
+    /// Whether a file that the user named can be read on the event loop's thread: a pipe would stop everything until someone
+    /// writes to it. A missing file is left to whatever opens it, which says why it can't.
+    package static func isReadable(_ file: String) -> Bool {
+        var status = stat()
+        return stat(file, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
+    }
+
     private static func hasEntries(_ path: UnsafePointer<CChar>) -> Bool {
         guard let directory = opendir(path) else { return false }
         defer { closedir(directory) }

@@ -24,6 +24,7 @@ final class TLSContext {
         let context = try TLSContext(TLS_client_method)
         SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, nil)
         if let file = options.caFile ?? SystemAuthorities.elsewhere() {
+            try check(file, as: "CA")
             guard SSL_CTX_load_verify_locations(context.pointer, file, nil) == 1 else {
                 throw TransportError(
                     .tlsFailed, "cannot use the CA file \(file): \(TLSFailure.queued()); use a PEM file")
@@ -37,6 +38,7 @@ final class TLSContext {
     static func server(_ options: TLSServerOptions) throws(TransportError) -> TLSContext {
         let context = try TLSContext(TLS_server_method)
         SSL_CTX_set_num_tickets(context.pointer, options.sessionTickets)
+        try check(options.certificateFile, as: "certificate")
         guard SSL_CTX_use_certificate_chain_file(context.pointer, options.certificateFile) == 1 else {
             throw TransportError(
                 .tlsFailed,
@@ -44,6 +46,7 @@ final class TLSContext {
         }
         // An encrypted key would make OpenSSL ask on the terminal.
         SSL_CTX_set_default_passwd_cb(context.pointer) { _, _, _, _ in 0 }
+        try check(options.keyFile, as: "key")
         guard SSL_CTX_use_PrivateKey_file(context.pointer, options.keyFile, SSL_FILETYPE_PEM) == 1 else {
             throw TransportError(
                 .tlsFailed,
@@ -55,6 +58,11 @@ final class TLSContext {
                 .tlsFailed, "the key \(options.keyFile) does not match \(options.certificateFile)")
         }
         return context
+    }
+
+    private static func check(_ file: String, as what: String) throws(TransportError) {
+        guard !SystemAuthorities.isReadable(file) else { return }
+        throw TransportError(.tlsFailed, "cannot use the \(what) file \(file): it is not a regular file")
     }
 
     /// OpenSSL must not leave an exit handler in a host that may end while we run.

@@ -53,12 +53,16 @@ package struct TokenFile: Sendable {
 
     /// Without a file there are none. One that can't be understood as a whole is an error: no token of it counts.
     package func tokens() throws(Failure) -> [DoorToken] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        // Not blocking, should the name belong to a pipe.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW)
         if descriptor < 0, errno == ENOENT { return [] }
         guard descriptor >= 0 else { throw failure("cannot open") }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure("cannot read") }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw Failure(message: "\(path) is not a regular file; move it away and create new tokens")
+        }
         guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
             throw Failure(message: "\(path) must belong to you, and nobody else may read or write it (chmod 600)")
         }

@@ -23,6 +23,10 @@ struct Configuration {
             profiles = []
             return
         }
+        var status = stat()
+        guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
+            throw Failure(.usage, "\(path) is not a regular file")
+        }
         let all: JSONObject
         let text = try LineInput.contents(ofFile: path)
         do throws(JSONError) {

@@ -96,9 +96,9 @@ final class LineInput {
     /// Forgets what was typed before anybody asked.
     static func forgetTyped() { tcflush(0, TCIFLUSH) }
 
-    /// All of a file as text; at most ``limit`` bytes.
+    /// All of a file as text; at most ``limit`` bytes. A pipe's writer is waited for, until a signal comes.
     static func contents(ofFile path: String) throws(Failure) -> String {
-        let descriptor = open(Word.terminated(path), O_RDONLY | O_CLOEXEC)
+        let descriptor = open(Word.terminated(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else {
             throw Failure(.usage, "cannot open \(path): \(String(cString: strerror(errno)))")
         }

@@ -27,7 +27,7 @@ final class ProvedCopy: Sendable {
                 throw StoreError(.ioError, "the copy of the proved ids: \(error.message)")
             }
         }
-        descriptor = Mutex(open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW))
+        descriptor = Mutex(open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK))
     }
 
     /// The ids in a copy; none if there is no file. Damaged lines, which a crash or a full disk can leave, are skipped.

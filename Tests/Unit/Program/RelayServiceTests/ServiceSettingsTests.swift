@@ -80,8 +80,10 @@ struct ServiceSettingsTests {
         }
         let good = write(Array(#"{"listen":"127.0.0.1:1"}"#.utf8), "good")
         #expect(try ServiceSettings.object(file: good) == ["listen": "127.0.0.1:1"])
+        // A relay that waits for the writer of a pipe does nothing else, as after a signal to read its files again.
+        try #require(mkfifo("\(folder)/pipe", 0o600) == 0)
         for (path, code) in [
-            ("\(folder)/absent", .unreadableFile), (folder, .unreadableFile),
+            ("\(folder)/pipe", .unreadableFile), ("\(folder)/absent", .unreadableFile), (folder, .unreadableFile),
             (write([0xff, 0xfe], "binary"), .unreadableFile),
             (write(Array("[]".utf8), "array"), .invalidFile), (write(Array("{".utf8), "cut"), .invalidFile),
             (write([UInt8](repeating: 32, count: 1 << 21), "huge"), .unreadableFile),
