@@ -22,7 +22,9 @@ extension MethodHandler {
         let push = ScheduledPush(
             id: context.newID, at: moment, method: method.name, params: later, caller: caller)
         if let limit = try ScheduleTable(history.connection).insert(push) {
-            return refuse(.parameter("scheduledAt", "would schedule more than \(limit) notifications"))
+            let error = NotificationsError.parameter("scheduledAt", "would schedule more than \(limit) notifications")
+            return refuse(
+                RemoteError(.invalidParams, error.message, data: ["reason": "too_many_scheduled"]))
         }
         var result: JSONObject = [
             "success": true, "notificationId": .string(push.id.text), "scheduledAt": .integer(moment),

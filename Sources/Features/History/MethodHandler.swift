@@ -126,5 +126,5 @@ package struct MethodHandler {
 
     func refuse(_ error: NotificationsError) -> Handled { refuse(RemoteError(.invalidParams, error.message)) }
 
-    private func refuse(_ error: RemoteError) -> Handled { Handled(.ready(.error(error))) }
+    func refuse(_ error: RemoteError) -> Handled { Handled(.ready(.error(error))) }
 }

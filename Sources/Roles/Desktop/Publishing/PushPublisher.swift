@@ -123,7 +123,11 @@ extension CommandResponse.Outcome {
     fileprivate var ownResult: Result<HostReply, HostError> {
         switch self {
         case .result(let result): .success(HostReply(result))
-        case .error(let error): .failure(HostError(error.code == .internalError ? .store : .notFound, error.message))
+        case .error(let error):
+            .failure(
+                HostError(
+                    error.code == .internalError ? .store : .notFound, error.message, detail: error.data?.object ?? [:])
+            )
         }
     }
 

@@ -97,6 +97,7 @@ struct ScheduledPushTests {
         }
         try schedule(Int(ScheduledPush.publisherLimit), by: "backup", "backup")
         #expect(try refusal(by: "backup")?.message == "scheduledAt: would schedule more than 100 notifications")
+        #expect(try refusal(by: "backup")?.data == ["reason": "too_many_scheduled"])
         for token in ["a", "b", "c", ""] {
             try schedule(Int(ScheduledPush.publisherLimit), by: token, "token-\(token)-")
         }
