@@ -37,7 +37,8 @@ package final class Door {
         // Those that have their answer take a moment to end.
         server.maximumConnections = options.maximumConnections &* 2
         server.maximumPendingPerAddress = options.maximumConnectionsPerAddress
-        server.headTimeout = options.requestWithin
+        server.headTimeout = options.headWithin
+        server.bodyTimeout = options.bodyPause
         listener = try HTTPListener(
             host: options.host, port: options.port, tls: options.tls, options: server, handler: self)
     }
@@ -100,7 +101,8 @@ package final class Door {
         let (bytes, omitted): ([UInt8], Int)
         switch body {
         case .tooLarge: throw .tooLarge(limit(head, of: publisher), isOfToken: publisher.token != nil)
-        case .malformed: throw .notHTTP
+        case .malformed(let why): throw .malformed(why)
+        case .timedOut(let milliseconds): throw .timedOut(milliseconds)
         case .whole(let all): (bytes, omitted) = (all, 0)
         case .shortened(let ends, let count): (bytes, omitted) = (ends, count)
         }

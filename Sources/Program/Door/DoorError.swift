@@ -17,15 +17,18 @@ package struct DoorError: Error, Sendable, Equatable {
 
     static func invalid(_ code: Int, _ why: String) -> DoorError { DoorError(code, "invalid request: \(why)") }
 
-    static let notHTTP = DoorError.invalid(40000, "the request is not well-formed HTTP")
+    static let notHTTP = DoorError.malformed("the Host header is missing, malformed or there twice")
+
+    static func malformed(_ why: String) -> DoorError { .invalid(40000, "it is not well-formed HTTP: \(why)") }
+
     static let delayUnreadable = DoorError.invalid(
         40004, "invalid delay; use a duration such as 30m, 2h or 1 day, or seconds since 1970")
     static let delayTooLarge = DoorError.invalid(40006, "the delay is longer than 366 days")
     static let priority = DoorError.invalid(40007, "the priority must be 1 to 5, or min, low, default, high, max")
     static let topic = DoorError.invalid(40009, "a topic must have 1 to 64 letters, digits, - and _")
-    static let notUTF8 = DoorError.invalid(40011, "the query must be UTF-8 with percent-encoding")
     static let attachmentURL = DoorError.invalid(40013, "an attachment must be the https URL of an image")
-    static let attachmentFile = DoorError.invalid(40014, "files are not accepted; attach the URL of an image")
+    static let attachmentFile = DoorError.invalid(
+        40014, "files are not accepted; send text as the body, without a file name, or attach the URL of an image")
     static let notJSON = DoorError.invalid(40017, "the body must be a JSON object with a topic")
 
     static func malformedJSON(_ why: String) -> DoorError { .invalid(40017, "the body must be a JSON object: \(why)") }
@@ -35,6 +38,8 @@ package struct DoorError: Error, Sendable, Equatable {
 
     static let actions = DoorError.invalid(
         40018, "actions must be a list of view actions with a label and a URL; others are not supported")
+    static let actionParts = DoorError.invalid(
+        40018, "an action has more parts than view, label and URL; put a part with commas or semicolons in quotes")
     static let iconURL = DoorError.invalid(40021, "the icon must be an http or https URL")
     static let unauthorized = DoorError(40101, "unauthorized")
     static let getNeedsToken = DoorError(40101, "unauthorized: publishing with GET needs a token")
@@ -50,6 +55,10 @@ package struct DoorError: Error, Sendable, Equatable {
     static let foreignHost = DoorError(40303, "forbidden: unknown host name; see bellwire desktop --http-name")
     static let noPage = DoorError(
         40401, "not found: only publishing is supported, with POST or PUT, or with GET at /TOPIC/publish")
+    static func timedOut(_ milliseconds: UInt64) -> DoorError {
+        DoorError(40801, "the body is incomplete, and no more of it came for \(milliseconds / 1_000) s")
+    }
+
     static let tooManyTags = DoorError(41301, "there are more than \(Publication.listLimit) tags")
 
     static func tooLarge(_ limit: Int, isOfToken: Bool) -> DoorError {
@@ -68,6 +77,10 @@ package struct DoorError: Error, Sendable, Equatable {
     }
 
     static let tooMany = DoorError(42901, "too many requests: this token's limit is reached; try again later")
+    package static let tooManyDelayed = DoorError(
+        42902,
+        "too many delayed notifications wait already (100 of a token, 500 of all tokens); try again after some were sent"
+    )
     package static let internalError = DoorError(50001, "the desktop could not store the notification")
     package static let unavailable = DoorError(50301, "the desktop is stopping")
     static let noTokens = DoorError(50302, "the desktop cannot read its tokens at the moment; try again later")

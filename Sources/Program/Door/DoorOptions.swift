@@ -15,8 +15,10 @@ package struct DoorOptions: Sendable {
     package var maximumConnections = 256
     /// Of one address outside of this machine; further ones are closed.
     package var maximumConnectionsPerAddress = 64
-    /// For the head of a request, and as long for its body, in milliseconds.
-    package var requestWithin: UInt64 = 10_000
+    /// For the head of a request, in milliseconds.
+    package var headWithin: UInt64 = 10_000
+    /// From one piece of a body to the next, in milliseconds: a build whose output is sent may say nothing for minutes.
+    package var bodyPause: UInt64 = 300_000
 
     package init(host: String, port: UInt16, directory: String) {
         (self.host, self.port, self.directory) = (host, port, directory)

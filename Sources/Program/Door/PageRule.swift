@@ -23,12 +23,12 @@ struct PageRule {
         guard names.contains(name) || Self.isNumeric(name) || Self.isOwn(name) else { throw .foreignHost }
     }
 
-    /// Without the port, brackets, and the dot of a name that is written in full.
+    /// Without the port, brackets, the zone of an IPv6 address, and the dot of a name that is written in full.
     private static func name(of host: String) -> String? {
         let text = host.lowercased()
         if text.hasPrefix("[") {
             guard let end = text.firstIndex(of: "]") else { return nil }
-            return String(text[text.index(after: text.startIndex)..<end])
+            return String(text[text.index(after: text.startIndex)..<end].prefix { $0 != "%" })
         }
         var name = text.prefix { $0 != ":" }
         if name.hasSuffix(".") { name.removeLast() }

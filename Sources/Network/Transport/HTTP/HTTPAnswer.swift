@@ -3,8 +3,8 @@ package enum HTTPAnswer: Sendable {
     case upgrade
     /// A whole answer. `HEAD` requests get its headers only.
     case respond(status: Int, contentType: String, body: [UInt8])
-    /// Reads the body, of at most so many bytes, within ``HTTPListenerOptions/headTimeout``; then calls `then`, once,
-    /// unless the client goes first. Of a body of more than `kept` bytes only both ends are kept, at least a quarter of
+    /// Reads the body, of at most so many bytes, with pauses of up to ``HTTPListenerOptions/bodyTimeout``; then calls
+    /// `then`, once, unless the connection breaks first. Of a body of more than `kept` bytes only both ends are kept, at least a quarter of
     /// that each.
     case receive(limit: Int, kept: Int, then: @Sendable @EventLoop (HTTPExchange, HTTPBody) -> Void)
 

@@ -24,6 +24,9 @@ final class HTTPBodyParser {
                     let length = Int(text)
                 else { throw TransportError(.badHTTP, "the Content-Length is not a number") }
                 self = .length(length)
+            } else if !head.isHTTP11, ["POST", "PUT"].contains(head.method) {
+                // The end of the connection is not the end of a request (RFC 1945, sections 7.2.2 and 8.3).
+                throw TransportError(.badHTTP, "a request of HTTP/1.0 needs a Content-Length")
             } else {
                 self = .length(0)
             }

@@ -5,8 +5,10 @@ package enum HTTPBody: Sendable {
     case shortened([UInt8], omitted: Int)
     /// It is longer than the owner wanted; the rest is not read.
     case tooLarge
-    /// It is not HTTP, or its length can be understood in two ways.
-    case malformed
+    /// It is not HTTP, or its length is missing or can be understood in two ways; with the reason.
+    case malformed(String)
+    /// No more of it came for ``HTTPListenerOptions/bodyTimeout``, in milliseconds.
+    case timedOut(UInt64)
 }
 
 /// A request whose body was read, and which is answered later. Its connection reads nothing until then, so that requests

@@ -15,6 +15,8 @@ final class HTTPHeadParser {
     private let fields = HTTPHeadFields()
     private let limit: Int
     private var taken = 0
+    /// Whether a part of a head has come.
+    var hasBegun: Bool { taken > 0 }
 
     init(_ kind: Kind, limit: Int) {
         self.limit = max(1, limit)
@@ -137,19 +139,24 @@ struct HTTPHead {
         keepsAlive = fields.keepsAlive
     }
 
-    /// A header's value is UTF-8, or else ISO-8859-1, which older clients send.
+    /// A header's value is UTF-8, or else ISO-8859-1, which older clients send. Programs that cut texts may cut UTF-8 inside
+    /// its last character.
     private static func text(_ bytes: ArraySlice<UInt8>) -> String {
-        String(validating: bytes, as: UTF8.self) ?? String(decoding: bytes.map { UInt16($0) }, as: UTF16.self)
+        if let text = String(validating: bytes, as: UTF8.self) { return text }
+        let whole = bytes.dropLast(UTF8Cut.length(of: bytes))
+        if whole.count < bytes.count, let text = String(validating: whole, as: UTF8.self) { return text + "\u{FFFD}" }
+        return String(decoding: bytes.map { UInt16($0) }, as: UTF16.self)
     }
 
     /// Host and rest of a target in absolute form, as clients send it to proxies. It counts, and not the Host header (RFC
-    /// 9112, section 3.2.2).
+    /// 9112, section 3.2.2). Its user and password don't (RFC 9110, section 4.2.4): the header `Authorization` has them.
     private static func absolute(_ target: String) -> (authority: String, rest: String)? {
         let scheme = target.prefix(8).lowercased()
         guard scheme == "https://" || scheme.hasPrefix("http://") else { return nil }
         let rest = target.dropFirst(scheme == "https://" ? 8 : 7)
-        let authority = rest.prefix { $0 != "/" && $0 != "?" }
-        let path = rest.dropFirst(authority.count)
+        let given = rest.prefix { $0 != "/" && $0 != "?" }
+        let path = rest.dropFirst(given.count)
+        let authority = given.lastIndex(of: "@").map { given[given.index(after: $0)...] } ?? given
         return authority.isEmpty ? nil : (String(authority), path.hasPrefix("/") ? String(path) : "/\(path)")
     }
 

@@ -144,7 +144,7 @@ package final class HTTPListener {
         let connection = Connection(tcp)
         let manner = proxies?.manner(of: connection.remote) ?? .direct
         let isDirect = if case .direct = manner { true } else { false }
-        if pending.count >= options.maximumPending { slowest(for: connection.remote)?.didTimeOut() }
+        if pending.count >= options.maximumPending { slowest(for: connection.remote)?.makeRoom() }
         switch limits.arrived(isDirect ? connection.remote : nil) {
         case .taken: break
         case .takenAsLast(let isNews):
@@ -176,6 +176,10 @@ package final class HTTPListener {
         }
         return found?.consumer
     }
+
+    /// Whether answered connections may stay until their clients have sent what is not read: as long as they don't take the
+    /// places of others.
+    var hasRoomForLingering: Bool { limits.count < options.maximumConnections / 2 }
 
     /// Begins to speak with a client: TLS, if there is a certificate, then HTTP.
     private func serve(_ connection: Connection, _ begin: (HTTPServerConnection) -> Void) {

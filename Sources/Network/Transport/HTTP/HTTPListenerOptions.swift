@@ -4,6 +4,9 @@ package struct HTTPListenerOptions: Sendable {
     package var maximumHead = 16 << 10
     /// From accept (TLS included) to a whole head, and again for each further request. Default 10 s.
     package var headTimeout: UInt64 = 10_000
+    /// From one piece of a request's body to the next one. A client may send a program's output while that runs, so this is
+    /// not a limit for the whole body: a connection that others need makes room (``maximumPending``). Default 5 minutes.
+    package var bodyTimeout: UInt64 = 300_000
     /// Web pages that may open a WebSocket besides those of the same host: `https://example.org`; `*` = any. A request without
     /// `Origin` comes from a program and is not refused for it.
     package var allowedOrigins: [String] = []

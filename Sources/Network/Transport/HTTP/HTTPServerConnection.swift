@@ -19,6 +19,8 @@ final class HTTPServerConnection: ConnectionConsumer {
 
     /// More answers than this waiting to be read: the peer asks and does not listen.
     private static let maximumUnsent = 256 << 10
+    /// How long a client may go on sending a body that is not wanted, in milliseconds, and how much of it, in bytes.
+    private static let lingering: (time: UInt64, bytes: Int) = (60_000, 32 << 20)
 
     init(_ connection: Connection, listener: HTTPListener) {
         self.connection = connection
@@ -31,16 +33,40 @@ final class HTTPServerConnection: ConnectionConsumer {
         deadline = timer
     }
 
-    /// Closes a connection whose request takes too long, or whose place another client needs.
-    func didTimeOut() {
+    private func didTimeOut() {
+        switch phase {
+        case .body(let head, _, let then): hand(head, .timedOut(listener.options.bodyTimeout), then)
+        case .head where parser.hasBegun: close(408, "the request did not come in time")
+        case .head, .answering, .handedOn: close()
+        }
+    }
+
+    /// Closes a connection whose place another client needs.
+    func makeRoom() {
+        guard case .body = phase else { return close() }
+        close(503, "too many connections, of which this one waited longest for its request; try again later")
+    }
+
+    private func close() {
         listener.forget(connection)
         connection.close()
+    }
+
+    /// Closes the connection at once: one that takes its time must not keep its place. The answer arrives unless the client
+    /// is still sending.
+    private func close(_ status: Int, _ why: String) {
+        writeRefusal(status, why)
+        connection.flush()
+        close()
     }
 
     func connectionDidSecure(_ connection: Connection) { listener.didSecure(connection) }
 
     func connectionDidEnd(_ connection: Connection, _ error: TransportError?) {
         if error?.code == .tlsFailed { listener.didFailHandshake() }
+        if error == nil, case .body(let head, _, let then) = phase {
+            return hand(head, .malformed("the connection ended before the body did"), then)
+        }
         listener.forget(connection)
         // A client may shut its sending side and still wait for the answer.
         if error == nil { connection.finish() } else { connection.close() }
@@ -59,8 +85,8 @@ final class HTTPServerConnection: ConnectionConsumer {
             case .body(let head, let body, let then):
                 let outcome = body.take(UnsafeRawBufferPointer(rest))
                 guard case .whole(let consumed) = outcome else {
-                    if outcome == .needsMore { return }
-                    return hand(head, outcome == .tooLarge ? .tooLarge : .malformed, then)
+                    if outcome == .needsMore { return waitForBody() }
+                    return hand(head, outcome == .tooLarge ? .tooLarge : .malformed("a chunk is malformed"), then)
                 }
                 rest = UnsafeMutableRawBufferPointer(rebasing: rest[consumed...])
                 hand(head, body.omitted > 0 ? .shortened(body.body, omitted: body.omitted) : .whole(body.body), then)
@@ -111,8 +137,10 @@ final class HTTPServerConnection: ConnectionConsumer {
     private func receive(
         _ head: HTTPHead, limit: Int, kept: Int, _ then: @escaping @EventLoop (HTTPExchange, HTTPBody) -> Void
     ) {
-        guard head.isWellFormed, let framing = try? HTTPBodyParser.Framing(head) else {
-            return hand(head, .malformed, then)
+        guard head.isWellFormed else { return hand(head, .malformed("a header is malformed"), then) }
+        let framing: HTTPBodyParser.Framing
+        do throws(TransportError) { framing = try HTTPBodyParser.Framing(head) } catch {
+            return hand(head, .malformed(error.message), then)
         }
         switch framing {
         case .length(0): return hand(head, .whole([]), then)
@@ -121,8 +149,11 @@ final class HTTPServerConnection: ConnectionConsumer {
         }
         if head.lists("100-continue", in: "Expect") { write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
         phase = .body(head, HTTPBodyParser(framing, limit: limit, kept: kept), then: then)
-        deadline?.start(after: listener.options.headTimeout)
+        waitForBody()
     }
+
+    /// Each piece of the body gives the client time for the next one.
+    private func waitForBody() { deadline?.start(after: listener.options.bodyTimeout) }
 
     private func hand(_ head: HTTPHead, _ body: HTTPBody, _ then: @EventLoop (HTTPExchange, HTTPBody) -> Void) {
         phase = .answering(head, rest: [])
@@ -132,7 +163,7 @@ final class HTTPServerConnection: ConnectionConsumer {
         let isWhole =
             switch body {
             case .whole, .shortened: true
-            case .tooLarge, .malformed: false
+            case .tooLarge, .malformed, .timedOut: false
             }
         then(HTTPExchange { [weak self] reply in self?.answered(reply, keepsAlive: isWhole) }, body)
     }
@@ -193,17 +224,28 @@ final class HTTPServerConnection: ConnectionConsumer {
     }
 
     private func refuse(_ status: Int, _ why: String) {
+        writeRefusal(status, why)
+        end()
+    }
+
+    private func writeRefusal(_ status: Int, _ why: String) {
         write(
             HTTPResponse.bytes(
                 status: status, contentType: "text/plain", body: Array((why + "\n").utf8), keepsAlive: false,
                 withBody: true))
-        end()
     }
 
+    /// Ends the connection once the client has read the answer. Many clients read it only when they have sent their whole
+    /// body, and a connection that is closed before is reset, so the rest of a body is read and dropped.
     private func end() {
         deadline = nil
         listener.forget(connection)
-        connection.finish()
+        let end = EventLoop.now &+ Self.lingering.time
+        var left = Self.lingering.bytes
+        connection.finish { [listener] count in
+            left -= count
+            return left > 0 && EventLoop.now < end && listener.hasRoomForLingering
+        }
     }
 
     private func write(_ bytes: [UInt8]) {

@@ -30,7 +30,7 @@ extension Connection {
     }
 
     func didRead(_ bytes: UnsafeMutableRawBufferPointer) {
-        guard isOpen else { return }
+        guard isOpen else { return didDiscard(bytes.count) }
         guard let tls else {
             consumer?.connection(self, didReceive: bytes)
             return

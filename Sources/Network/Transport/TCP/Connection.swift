@@ -19,6 +19,9 @@ final class Connection {
         var isEndSaid = false
         /// Whether the socket's sending side was shut down.
         var isShutDown = false
+        /// For each piece that still arrives, by its bytes: how long to wait for the next one, and whether to.
+        let limit: UInt64
+        let lingers: (@EventLoop (Int) -> Bool)?
     }
 
     /// Bytes on their way into the kernel.
@@ -105,13 +108,14 @@ final class Connection {
 
     /// Sends what was written, signals the end, and closes when the peer ends too, or after `limit` milliseconds.
     ///
-    /// Closing with unread bytes would make the kernel send a reset, and the peer could lose our last bytes.
-    func finish(within limit: UInt64 = 2_000) {
+    /// Closing with unread bytes would make the kernel send a reset, and the peer could lose our last bytes. Therefore a peer
+    /// that is still sending gets the time again with each piece, while `lingers` says so.
+    func finish(within limit: UInt64 = 2_000, while lingers: (@EventLoop (Int) -> Bool)? = nil) {
         guard case .open = state else { return }
         consumer = nil
         let timer = LoopTimer { self.close() }
         timer.start(after: limit)
-        state = .finishing(Finish(timer: timer, peerEnded: hasEnded))
+        state = .finishing(Finish(timer: timer, peerEnded: hasEnded, limit: limit, lingers: lingers))
         isPaused = false
         if !hasEnded { startReading() }
         didWrite()
@@ -139,6 +143,12 @@ final class Connection {
     /// Calls ``end(_:)`` after the current call has returned.
     func endLater(_ error: TransportError) {
         EventLoop.later { self.end(error) }
+    }
+
+    /// Bytes have come that are not read.
+    func didDiscard(_ count: Int) {
+        guard case .finishing(let finish) = state, finish.lingers?(count) == true else { return }
+        finish.timer.start(after: finish.limit)
     }
 
     func closeIfFinished() {

@@ -5,9 +5,9 @@ struct HeaderFields {
     private let head: HTTPRequestHead
     private let query: Query
 
-    init(_ head: HTTPRequestHead) throws(DoorError) {
+    init(_ head: HTTPRequestHead) {
         self.head = head
-        query = try Query(head)
+        query = Query(head)
     }
 
     /// The first of these names that has a value, without blanks around it. Empty counts as absent.
@@ -29,16 +29,21 @@ struct HeaderFields {
 
     func flag(_ names: String...) -> Bool {
         for name in names {
-            if let text = value(name) { return ["1", "true", "yes"].contains(text.lowercased()) }
+            if let text = value(name) { return Self.isYes(text) }
         }
         return false
     }
 
+    static func isYes(_ text: String) -> Bool { ["1", "true", "yes"].contains(text.lowercased()) }
+
     var contentType: ContentType { ContentType(head["Content-Type"] ?? "") }
 
-    /// Encodings of the body that must be undone before it can be read.
+    /// Encodings of the body that must be undone before it can be read. Some clients name its character set, or an encoding
+    /// of e-mail that changes nothing.
     var contentEncoding: String? {
-        head["Content-Encoding"].flatMap { ["", "identity"].contains($0.lowercased()) ? nil : $0.lowercased() }
+        head["Content-Encoding"].map { $0.lowercased() }.flatMap { name in
+            ["", "identity", "none", "7bit", "8bit", "binary"].contains(name) || Charset.isKnown(name) ? nil : name
+        }
     }
 }
 
@@ -78,7 +83,9 @@ enum HTTPPriority {
         let parts = text.split(separator: ",").map { $0.trimmed }
         let others = parts.filter { part in
             let key = part.prefix { $0 != "=" && $0 != ";" }.trimmed.lowercased()
-            return key != "u" && key != "i"
+            let value = part.dropFirst(key.count).prefix { $0 != ";" }.trimmed
+            // No priority of ours is a boolean of structured fields.
+            return key != "u" && key != "i" && value != "=?0" && value != "=?1"
         }
         // Among them only a proxy could have joined one of ours with it; the rest is for extensions of the RFC.
         return others.count == parts.count ? text : others.first { Publication.priorities[$0.lowercased()] != nil }

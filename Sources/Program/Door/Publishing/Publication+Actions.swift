@@ -4,7 +4,7 @@ extension Publication.Action {
     /// `view, Open, https://example.org; …`, also with names (`label=Open`) and in quotes; or a JSON list.
     static func list(_ text: String) throws(DoorError) -> [Self] {
         if text.hasPrefix("[") {
-            guard let list = (try? JSONValue(parsing: text, depth: 8))?.array else { throw .actions }
+            guard let list = (try? LoneSurrogates.value(of: text))?.array else { throw .actions }
             return try self.list(list)
         }
         var words = ActionWords(text)
@@ -21,6 +21,7 @@ extension Publication.Action {
                 values[name] = fields.removeFirst().value
             }
             guard values["action"]?.lowercased() == "view" else { throw .actions }
+            guard fields.isEmpty else { throw .actionParts }
             actions.append(try .init(checking: values["label"] ?? "", url: values["url"] ?? ""))
         }
         return try checked(actions)
@@ -29,7 +30,8 @@ extension Publication.Action {
     static func list(_ values: [JSONValue]) throws(DoorError) -> [Self] {
         var actions: [Self] = []
         for value in values {
-            guard value["action"]?.string == "view", let label = value["label"]?.string, let url = value["url"]?.string
+            guard value["action"]?.string?.lowercased() == "view", let label = value["label"]?.string,
+                let url = value["url"]?.string
             else { throw .actions }
             actions.append(try .init(checking: label, url: url))
         }

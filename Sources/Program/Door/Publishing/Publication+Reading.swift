@@ -8,7 +8,7 @@ extension Publication {
     ///   - omitted: bytes that the body has lost behind its first ``BodyText/limit``.
     ///   - now: milliseconds since 1970.
     package init(_ head: HTTPRequestHead, body: [UInt8], omitted: Int = 0, now: Int64) throws(DoorError) {
-        let fields = try HeaderFields(head)
+        let fields = HeaderFields(head)
         let type = fields.contentType
         if let encoding = fields.contentEncoding { throw .contentEncoding(encoding) }
         if type.type.hasPrefix("multipart/") { throw .multipart }
@@ -42,15 +42,20 @@ extension Publication {
         for (what, names) in Self.missing where fields.value(names.0, names.1, names.2) != nil {
             throw .unsupported(what)
         }
+        if let template = fields.value("X-Template", "Template", "tpl"), !Self.isNo(template) {
+            throw .unsupported("templating")
+        }
         if fields.flag("X-Markdown", "Markdown", "md") || fields.contentType.type == "text/markdown" {
             throw .markdown
         }
         attachment = fields.value("X-Attach", "Attach", "a")
-        if attachment == nil, fields.value("X-Filename", "Filename", "file", "f") != nil { throw .attachmentFile }
-        let given = fields.value("X-Message", "Message", "m")
-        // With the message in a header the body is a file.
-        if given != nil, !text.isEmpty { throw .attachmentFile }
-        message = given.map(Self.unescapedLines) ?? text
+        // It makes a file of the body, if there is one.
+        if attachment == nil, !text.isEmpty, fields.value("X-Filename", "Filename", "file", "f") != nil {
+            throw .attachmentFile
+        }
+        let given = fields.value("X-Message", "Message", "m").map(Self.unescapedLines)
+        // ntfy would show the body alone. Nothing is lost here.
+        message = [given, text.trimmed.isEmpty && given != nil ? nil : text].compactMap(\.self).joined(separator: "\n")
         title = fields.value("X-Title", "Title", "ti", "t")
         if let text = fields.value("X-Priority", "Priority", "prio", "p") { priority = try Self.priority(text) }
         if let text = fields.value("X-Tags", "Tags", "Tag", "ta") { tags = Self.list(text) }
@@ -66,21 +71,17 @@ extension Publication {
     /// What ntfy has and we don't.
     private static let missing: [(String, (String, String, String))] = [
         ("sending e-mail", ("X-Email", "Email", "e")), ("sending e-mail", ("X-E-Mail", "E-Mail", "mail")),
-        ("calling a phone", ("X-Call", "Call", "call")), ("templating", ("X-Template", "Template", "tpl")),
-        ("polling", ("X-Poll-ID", "Poll-ID", "poll-id")),
+        ("calling a phone", ("X-Call", "Call", "call")), ("polling", ("X-Poll-ID", "Poll-ID", "poll-id")),
     ]
 
     // MARK: JSON
 
-    /// The object of a body. A surrogate without its other half, which clients leave that cut texts anywhere, becomes
-    /// U+FFFD.
+    /// The object of a body.
     private static func object(_ text: String) throws(DoorError) -> JSONObject {
         do throws(JSONError) {
-            let value: JSONValue
-            do throws(JSONError) { value = try JSONValue(parsing: text, depth: 8) } catch {
-                value = try JSONValue(parsing: LoneSurrogates.replaced(in: text), depth: 8)
+            guard let object = try LoneSurrogates.value(of: text).object else {
+                throw JSONError(.syntax, "it is of another type")
             }
-            guard let object = value.object else { throw JSONError(.syntax, "it is of another type") }
             return object
         } catch {
             throw .malformedJSON(error.message)
@@ -97,15 +98,18 @@ extension Publication {
         func text(_ name: String) throws(DoorError) -> String? { try Self.text(name, of: object) }
         for (name, what) in [("email", "sending e-mail"), ("call", "calling a phone")]
         where try text(name) != nil { throw .unsupported(what) }
-        if object["markdown"]?.bool == true { throw .markdown }
+        if Self.isYes(object["markdown"]) { throw .markdown }
+        // It may name one.
+        if let template = object["template"], Self.isYes(template) || template.string.map({ !Self.isNo($0) }) == true {
+            throw .unsupported("templating")
+        }
         message = try text("message") ?? message
         title = try text("title") ?? title
         click = try text("click") ?? click
         icon = try text("icon") ?? icon
         category = try text("category") ?? category
         attachment = try text("attach") ?? attachment
-        if attachment == nil, try text("filename") != nil { throw .attachmentFile }
-        switch object["priority"] {
+        switch object["priority"].map(Self.whole) {
         case nil, .null, .integer(0): break
         case .integer(let number): priority = try Self.priority("\(number)")
         case .string(let text): priority = try Self.priority(text)
@@ -125,12 +129,25 @@ extension Publication {
         case .string(let text): actions = try Action.list(text)
         default: throw .actions
         }
-        switch object["delay"] {
+        switch object["delay"].map(Self.whole) {
         case nil, .null: break
         case .integer(let number): moment = try Delay.moment("\(number)", now: now)
         case .string(let text): if !text.isEmpty { moment = try Delay.moment(text, now: now) }
         default: throw .delayUnreadable
         }
+    }
+
+    /// As clients write a switch.
+    private static func isYes(_ value: JSONValue?) -> Bool {
+        value?.bool ?? value?.string.map(HeaderFields.isYes) ?? (value?.integer == 1)
+    }
+
+    private static func isNo(_ text: String) -> Bool { ["", "0", "false", "no"].contains(text.lowercased()) }
+
+    /// Some languages write each number as a decimal fraction.
+    private static func whole(_ value: JSONValue) -> JSONValue {
+        guard case .double(let number) = value, let integer = Int64(exactly: number) else { return value }
+        return .integer(integer)
     }
 
     /// What both ways have in common.

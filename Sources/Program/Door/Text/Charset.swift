@@ -1,4 +1,5 @@
 import Glibc
+import Transport
 
 /// Text in the character sets that programs declare or use without saying so.
 package enum Charset {
@@ -7,20 +8,21 @@ package enum Charset {
     /// - Parameter name: as in a Content-Type or an encoded word, in any case.
     /// - Returns: `nil` for a character set that isn't known.
     static func decode(_ bytes: [UInt8], as name: String) -> String? {
-        let name = name.lowercased()
-        switch name {
-        case "utf-8", "utf8", "unicode-1-1-utf-8": return String(decoding: bytes, as: UTF8.self)
+        switch CharsetName(name)?.form {
+        case nil: nil
+        case .utf8: String(decoding: bytes, as: UTF8.self)
         // Who says ASCII and sends other bytes means something else.
-        case "us-ascii", "ascii", "ansi_x3.4-1968": return guess(bytes)
+        case .ascii: guess(bytes)
         // As browsers do it: the difference are control characters, which no text has.
-        case "iso-8859-1", "iso8859-1", "iso_8859-1", "latin1", "latin-1", "l1", "windows-1252", "cp1252":
-            return western(bytes)
-        case "iso-8859-15", "iso8859-15", "iso_8859-15", "latin9", "latin-9", "l9":
-            return String(String.UnicodeScalarView(bytes.map { latin9[$0] ?? Unicode.Scalar($0) }))
-        case "utf-16", "utf-16le", "utf-16be": return utf16(bytes, isBig: name == "utf-16be")
-        default: return others[name].flatMap { convert(bytes, from: $0) } ?? numbered(name, bytes)
+        case .western: western(bytes)
+        case .latin9: String(String.UnicodeScalarView(bytes.map { latin9[$0] ?? Unicode.Scalar($0) }))
+        case .utf16(let isBig): utf16(bytes, isBig: isBig)
+        case .utf32(let isBig): utf32(bytes, isBig: isBig)
+        case .library(let name): convert(bytes, from: name)
         }
     }
+
+    static func isKnown(_ name: String) -> Bool { CharsetName(name) != nil }
 
     /// The text of bytes whose character set isn't known: UTF-8; UTF-16 if it has a byte order mark; else
     /// Windows-1252, byte by byte wherever there is no UTF-8.
@@ -30,6 +32,10 @@ package enum Charset {
         }
         if let text = String(validating: bytes, as: UTF8.self) {
             return text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
+        }
+        let whole = bytes.dropLast(UTF8Cut.length(of: bytes))
+        if whole.count < bytes.count, String(validating: whole, as: UTF8.self) != nil {
+            return guess(Array(whole)) + "\u{FFFD}"
         }
         var scalars = String.UnicodeScalarView()
         var index = 0
@@ -85,25 +91,6 @@ package enum Charset {
 
     // MARK: The C library's
 
-    /// By the names that the C library has for them. Others are not passed to it: some of its converters had faults.
-    private static let others = [
-        "koi8-r": "KOI8-R", "koi8-u": "KOI8-U", "shift_jis": "CP932", "shift-jis": "CP932", "sjis": "CP932",
-        "windows-31j": "CP932", "euc-jp": "EUC-JP", "iso-2022-jp": "ISO-2022-JP", "gb2312": "GBK", "gbk": "GBK",
-        "gb18030": "GB18030", "big5": "BIG5", "euc-kr": "CP949", "ks_c_5601-1987": "CP949", "windows-949": "CP949",
-        "tis-620": "TIS-620", "macintosh": "MACINTOSH", "iso-8859-8-i": "ISO-8859-8",
-    ]
-
-    /// ISO-8859-2 to -16 and Windows-1250 to -1258.
-    private static func numbered(_ name: String, _ bytes: [UInt8]) -> String? {
-        for (prefix, own, numbers) in [
-            ("iso-8859-", "ISO-8859-", 2...16), ("windows-", "CP", 1250...1258), ("cp", "CP", 1250...1258),
-        ] where name.hasPrefix(prefix) {
-            guard let number = Int(name.dropFirst(prefix.count)), numbers.contains(number) else { continue }
-            return convert(bytes, from: "\(own)\(number)")
-        }
-        return nil
-    }
-
     private static func convert(_ bytes: [UInt8], from name: String) -> String? {
         guard let converter = iconv_open("UTF-8", name), Int(bitPattern: converter) != -1 else { return nil }
         defer { iconv_close(converter) }
@@ -114,15 +101,19 @@ package enum Charset {
         input.withUnsafeMutableBufferPointer { input in
             var next = input.baseAddress
             var left = input.count
-            while left > 0 {
+            while true {
                 let before = left
+                // Without input it gives the last character, which a mark could have followed (Windows-1255 and -1258).
+                let isEnd = left == 0
                 let (status, failure, count) = output.withUnsafeMutableBufferPointer { output in
                     var end = output.baseAddress
                     var room = capacity
-                    let status = iconv(converter, &next, &left, &end, &room)
+                    let status =
+                        isEnd ? iconv(converter, nil, nil, &end, &room) : iconv(converter, &next, &left, &end, &room)
                     return (status, errno, capacity - room)
                 }
                 result.append(contentsOf: output[..<count].map { UInt8(bitPattern: $0) })
+                if isEnd { break }
                 guard status == -1 else { continue }
                 if failure == E2BIG, count > 0 || left < before { continue }
                 result.append(contentsOf: "\u{FFFD}".utf8)
@@ -143,5 +134,16 @@ package enum Charset {
         }
         if units.first == 0xfeff { units.removeFirst() }
         return String(decoding: units, as: UTF16.self)
+    }
+    private static func utf32(_ bytes: [UInt8], isBig: Bool) -> String {
+        let mark = bytes.prefix(4)
+        let isBig = mark.elementsEqual([0, 0, 0xfe, 0xff]) || isBig && !mark.elementsEqual([0xff, 0xfe, 0, 0])
+        var scalars = stride(from: 0, to: bytes.count - 3, by: 4).map { index in
+            let unit = bytes[index..<index + 4]
+            let value = (isBig ? Array(unit) : unit.reversed()).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+            return Unicode.Scalar(value) ?? "\u{FFFD}"
+        }
+        if scalars.first == "\u{FEFF}" { scalars.removeFirst() }
+        return String(String.UnicodeScalarView(scalars))
     }
 }

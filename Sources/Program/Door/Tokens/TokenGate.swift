@@ -87,7 +87,8 @@ struct TokenGate {
     }
 
     /// The current tokens. While the file can't be read, every request is refused, and each one tries to read it again. A
-    /// file with invalid content is read again once it has changed.
+    /// file with invalid content is read again once it has changed. Neither says that a token is wrong: clients try again
+    /// later.
     private mutating func current(_ now: UInt64) throws(DoorError) -> [String: DoorToken] {
         do throws(TokenFile.Failure) {
             let version = try file.version()
@@ -104,7 +105,7 @@ struct TokenGate {
             tell("no token is accepted at the moment: \(error.message)", now)
             throw .noTokens
         }
-        do throws(TokenFile.Failure) { return try tokens.get() } catch { throw .unauthorized }
+        do throws(TokenFile.Failure) { return try tokens.get() } catch { throw .noTokens }
     }
 
     private mutating func read() throws(TokenFile.Failure) -> [String: DoorToken] {
@@ -118,7 +119,8 @@ struct TokenGate {
 
     /// Of the query, as ntfy has it, for programs that can give only a URL: `?auth=` and the header's value in base64.
     private static func authorization(of head: HTTPRequestHead) -> String? {
-        guard let query = try? Query(head), let text = query["authorization"] ?? query["auth"] else {
+        let query = Query(head)
+        guard let text = query["authorization"] ?? query["auth"] else {
             return head["Authorization"]
         }
         let plain = text.filter { $0 != "=" }.map { $0 == "+" || $0 == " " ? "-" : $0 == "/" ? "_" : $0 }
@@ -127,26 +129,36 @@ struct TokenGate {
     }
 
     /// The header of a proxy that has passed a request on. No proxy is trusted here, so the client may be anywhere.
+    ///
+    /// Each proxy and service has names of its own, so parts of them count. Underscores are as good as hyphens: CGI and some
+    /// proxies write them.
     private static func forwarding(of head: HTTPRequestHead) -> String? {
         head.headers.first { header in
-            let name = header.name.lowercased()
-            return proxyHeaders.contains(name) || proxyPrefixes.contains { name.hasPrefix($0) }
-                || proxyParts.contains { name.contains($0) }
+            let name = header.name.lowercased().map { $0 == "_" ? "-" : String($0) }.joined()
+            let own = name.hasPrefix("http-") ? String(name.dropFirst(5)) : name
+            return proxyHeaders.contains(own) || proxyPrefixes.contains { own.hasPrefix($0) }
+                || proxyParts.contains { own.contains($0) }
         }?.name
     }
 
     private static let proxyHeaders: Set<String> = [
-        "forwarded", "via", "x-host", "x-scheme", "x-rewrite-url", "x-varnish", "front-end-https",
-        "surrogate-capability", "x-bluecoat-via", "remote-user",
+        "via", "x-via", "x-host", "x-scheme", "x-proto", "x-rewrite-url", "x-varnish", "front-end-https",
+        "surrogate-capability", "x-bluecoat-via", "x-coming-from", "coming-from", "x-client", "x-remote", "x-ip",
     ]
     /// Of proxies, and of services that pass requests on.
     private static let proxyPrefixes = [
-        "x-forwarded", "x-original-", "x-real-", "x-remote-", "x-proxy", "x-nginx-", "x-envoy-", "x-arr-", "x-amzn-",
-        "x-azure-", "x-appengine-", "x-akamai-", "x-vercel-", "x-auth-request-", "akamai-", "cdn-", "cf-",
-        "cloudfront-",
-        "fastly-", "fly-", "ngrok-", "tailscale-",
+        "x-original-", "x-real-", "x-remote-", "x-proxy", "x-proxied", "x-nginx-", "x-envoy-", "x-arr-", "x-amzn-",
+        "x-amz-cf-", "x-nf-", "x-azure-", "x-appengine-", "x-akamai-", "x-vercel-", "x-auth-request-", "x-haproxy-",
+        "x-kong-", "x-traefik-", "x-edge-", "akamai-", "cdn-", "cf-", "cloudfront-", "fastly-", "fly-", "ngrok-",
+        "tailscale-", "ssl-client-", "x-ssl-",
     ]
-    private static let proxyParts = ["client-ip", "clientip", "real-ip", "remote-ip", "remote-addr", "user-ip"]
+    private static let proxyParts = [
+        "forward", "originating", "connecting-ip", "connection-ip", "client-ip", "clientip", "client-addr",
+        "client-host",
+        "client-port", "client-cert", "real-ip", "realip", "remote-ip", "remoteip", "remote-addr", "remote-host",
+        "remote-user", "user-ip", "userip", "source-ip", "source-addr", "src-ip", "peer-ip", "peer-addr", "origin-ip",
+        "caller-ip", "visitor-ip", "url-scheme", "request-scheme",
+    ]
 
     /// `Bearer TOKEN`, or `Basic` with the token as the password, or as the user without a password.
     private static func token(in header: String) -> String? {

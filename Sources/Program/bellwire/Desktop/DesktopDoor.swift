@@ -33,6 +33,8 @@ final class DesktopDoor {
     /// `nil` = plain HTTP.
     private let certificate: TLSServerOptions?
     private var hangups = Interrupt.hangups
+    /// When the user was last told that there are too many delayed notifications, in milliseconds since 1970.
+    private var toldOfLimit: Int64?
     /// Tells the user where it listens.
     private let announce: (String) -> Void
 
@@ -152,13 +154,34 @@ final class DesktopDoor {
         do throws(Failure) {
             try handle.begin { completion, userData, destroy in
                 bw_desktop_notify_async(handle.pointer, text, DesktopDoor.timeout, completion, userData, destroy)
-            } then: { result in
+            } then: { [weak self] result in
+                if case .failure(let failure) = result, failure.isTooManyScheduled {
+                    self?.tellOfLimit(post.publication)
+                }
                 post.answer(result.map { $0["notificationId"]?.string ?? "" })
             }
         } catch {
             post.answer(.failure(error))
         }
     }
+}
+
+extension DesktopDoor {
+    /// Once in ten minutes, whatever the number of requests and tokens.
+    private func tellOfLimit(_ publication: Publication) {
+        let now = WallClock.milliseconds
+        guard toldOfLimit.map({ abs(now &- $0) >= 600_000 }) ?? true else { return }
+        toldOfLimit = now
+        let publisher =
+            publication.publisher.isEmpty ? "programs without a token have" : "\"\(publication.publisher)\" has"
+        let text = "\(publisher) reached the limit of scheduled notifications; see bellwire push --scheduled"
+        Output.notice(Printable.line(text))
+    }
+}
+
+extension Failure {
+    /// MethodHandler's reason.
+    fileprivate var isTooManyScheduled: Bool { error?["detail"]?["reason"] == "too_many_scheduled" }
 }
 
 extension DesktopDoor.Post {
@@ -171,6 +194,7 @@ extension DesktopDoor.Post {
 extension DoorError {
     fileprivate init(_ failure: Failure) {
         switch failure.exit {
+        case _ where failure.isTooManyScheduled: self = .tooManyDelayed
         case .usage: self.init(40000, "invalid request: \(failure.message)")
         case .notPaired: self.init(40402, failure.message)
         default: self = .internalError

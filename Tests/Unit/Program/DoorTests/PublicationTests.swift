@@ -149,8 +149,12 @@ struct PublicationTests {
         // As Transport reads it.
         #expect(try read("/t", [("Title", "5 \u{80}")]).title == "5 €")
         #expect(try read("/t", [("Title", "caf\u{FFFD}")]).title == "caf\u{FFFD}")
-        #expect(throws: DoorError.notUTF8) { try read("/t?title=%ff") }
-        #expect(throws: DoorError.notUTF8) { try read("/t?title=%f") }
+        for (query, text) in [
+            ("gr%F6%DFe", "größe"), ("%ff", "ÿ"), ("%f", "%f"), ("disk+91%", "disk 91%"), ("100%+done", "100% done"),
+            ("%%41%zz", "%A%zz"), ("%+1", "% 1"), ("%EF%BB%BFa", "\u{FEFF}a"),
+        ] {
+            #expect(try read("/t?title=\(query)&m=x").title == text, "\(query)")
+        }
     }
 
     @Test("a message that is too long loses its middle")
@@ -189,6 +193,9 @@ struct PublicationTests {
         for (body, words) in [
             (#"{"topic":"t","title":5}"#, "title"), (#"{"topic":5}"#, "topic"), (#"{"topic":"t","tags":"a"}"#, "tags"),
             (#"{"topic":"t","markdown":true}"#, "markdown"), ("{", "JSON"), ("[]", "object"),
+            (#"{"topic":"t","markdown":"true"}"#, "markdown"), (#"{"topic":"t","markdown":1}"#, "markdown"),
+            (#"{"topic":"t","markdown":"yes"}"#, "markdown"), (#"{"topic":"t","template":"yes"}"#, "templating"),
+            (#"{"topic":"t","template":true}"#, "templating"), (#"{"topic":"t","template":"github"}"#, "templating"),
         ] {
             let error = #expect(throws: DoorError.self) { try read("/", [], body) }
             #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
@@ -196,7 +203,28 @@ struct PublicationTests {
         #expect(throws: DoorError.attachmentFile) {
             try read("/t", [("Content-Type", "image/png")], bytes: [0x89, 0x50, 0xff])
         }
-        #expect(try read("/t", [("Markdown", "no"), ("Content-Encoding", "identity")], "x").message == "x")
+        for encoding in ["identity", "utf-8", "UTF8", "ISO-8859-1", "8bit", ""] {
+            #expect(try read("/t", [("Markdown", "no"), ("Content-Encoding", encoding)], "x").message == "x")
+        }
+        for off in ["false", "\"no\"", "0", "null", "\"\""] {
+            let body = #"{"topic":"t","message":"x","markdown":\#(off),"template":\#(off)}"#
+            #expect(try read("/", [], body).message == "x")
+        }
+        #expect(try read("/t", [("Template", "no")], "x").message == "x")
+    }
+
+    @Test("a message beside a body loses neither; a file's name alone names none")
+    func messages() throws {
+        #expect(try read("/t", [("Message", "a\\nb")], "body").message == "a\nb\nbody")
+        #expect(try read("/t?message=a", [], "body\n").message == "a\nbody\n")
+        #expect(try read("/t?m=a", [], "\r\n").message == "a")
+        #expect(try read("/t", [("Message", "a"), ("Filename", "x.txt")]).message == "a")
+        let object = #"{"topic":"t","message":"a","filename":"y.txt"}"#
+        #expect(try read("/", [("Filename", "x.txt")], object).message == "a")
+        #expect(throws: DoorError.attachmentFile) { try read("/t", [("Message", "a"), ("Filename", "x.txt")], "body") }
+        #expect(throws: DoorError.attachmentFile) {
+            try read("/t", [("Message", "a"), ("Content-Type", "image/png")], bytes: [0x89, 0x50, 0xff])
+        }
     }
 
     @Test("a webhook that can only GET publishes at /topic/publish")
@@ -217,7 +245,9 @@ struct PublicationTests {
             #expect(throws: DoorError.priority) { try read("/t", [("Priority", text)]) }
         }
         // Of RFC 9218, which is about the request.
-        for text in ["u=3", "u=3, i", "i", "u=1,i=?0", "u=7;x=1", " u=2 , i=?1, new=4", "U=3"] {
+        for text in [
+            "u=3", "u=3, i", "i", "u=1,i=?0", "u=7;x=1", " u=2 , i=?1, new=4", "U=3", "foo=?1", "foo=?0;a=1, bar = ?1",
+        ] {
             #expect(try read("/t", [("Priority", text)]).priority == 3)
             #expect(try read("/t?p=5", [("priority", text)]).priority == 5)
             #expect(try read("/t", [("Priority", text), ("X-Priority", "4")]).priority == 4)
@@ -225,6 +255,10 @@ struct PublicationTests {
             #expect(try read("/t", [("Priority", "4, \(text)")]).priority == 4)
         }
         #expect(throws: DoorError.priority) { try read("/t", [("X-Priority", "u=3")]) }
+        for (json, number) in [("4.0", 4), ("0.0", 3), ("5e0", 5), ("\"high\"", 4)] {
+            #expect(try read("/", [], #"{"topic":"t","priority":\#(json)}"#).priority == number)
+        }
+        #expect(try read("/", [], #"{"topic":"t","delay":30.0}"#).moment == Self.now + 30_000)
         for json in ["6", "-1", "true", "1.5", "[]", "9223372036854775807"] {
             #expect(throws: DoorError.priority) { try read("/", [], #"{"topic":"t","priority":\#(json)}"#) }
         }
@@ -275,6 +309,19 @@ struct PublicationTests {
             #expect(action.json["label"] == #"Open, now; "here""# && action.json["url"] == "https://e.org/?a=1,2;b")
         }
         #expect(try read("/t", [("Actions", "view, A=B, https://e.org?a=b;")]).actions.first?.json["label"] == "A=B")
+        for text in [
+            "view, Map, geo:47.6,9.4", "view, Open, https://e.org/a,b", "view, Open, https://e.org, true",
+            "view, a, label=b, c:d, e:f",
+        ] {
+            let error = #expect(throws: DoorError.actionParts) { try read("/t", [("Actions", text)]) }
+            #expect(error?.status == 400 && error?.message.contains("quotes") == true)
+        }
+        let json = #"[{"action":"View","label":"x \ud83d","url":"https://e.org"}]"#
+        for read in [
+            try read("/t", [("Actions", json)]), try read("/", [], #"{"topic":"t","actions":\#(json)}"#),
+        ] {
+            #expect(read.actions.first?.json["label"] == "x \u{FFFD}")
+        }
         for text in [
             #"view, "Open, https://e.org"#, #"view, "Open" now, https://e.org"#, #"view, "a", "#, "view, 'a\\'",
         ] {

@@ -112,7 +112,7 @@ final class TokenTests {
         let secret = try add("ci")
         chmod("\(directory)/tokens.json", 0o644)
         var gate = TokenGate(file, opensToLoopback: false)
-        #expect(throws: DoorError.unauthorized) { try gate.admit(head("Bearer \(secret)"), isLoopback: true, now: 0) }
+        #expect(throws: DoorError.noTokens) { try gate.admit(head("Bearer \(secret)"), isLoopback: true, now: 0) }
         #expect(throws: TokenFile.Failure.self) { try file.tokens() }
         for text in ["", "{}", "\u{0}", #"{"tokens":[{}]}"#, #"{"tokens":[{"name":"a","sha256":"b"}]}"#] {
             try write(text)
@@ -137,6 +137,35 @@ final class TokenTests {
         #expect(try gate.admit(head("Bearer \(secret)"), isLoopback: false, now: 0).token?.name == "ci")
     }
 
+    @Test("a file that can't be used doesn't make a token wrong; without a token nothing changes")
+    func unusable() throws {
+        let secret = try add("ci")
+        let path = "\(directory)/tokens.json"
+        var gate = TokenGate(file, opensToLoopback: true)
+        func check(_ what: String) {
+            for _ in 0..<2 {
+                #expect(throws: DoorError.noTokens, "\(what)") {
+                    try gate.admit(head("Bearer \(secret)"), isLoopback: true, now: 0)
+                }
+            }
+            #expect(throws: DoorError.unauthorized) { try gate.admit(head(), isLoopback: false, now: 0) }
+            #expect((try? gate.admit(head(), isLoopback: true, now: 0)) != nil)
+        }
+        let whole = try String(contentsOfFile: path, encoding: .utf8)
+        for text in ["", String(whole.prefix(50)), "\u{0}\u{0}"] {
+            try write(text)
+            check(text)
+        }
+        for isPipe in [true, false] {
+            try #require(unlink(path) == 0 && (isPipe ? mkfifo(path, 0o600) : mkdir(path, 0o700)) == 0)
+            check(isPipe ? "a pipe" : "a directory")
+            #expect(throws: TokenFile.Failure.self) { try add("more") }
+            if !isPipe { rmdir(path) }
+        }
+        try write(whole)
+        #expect(try gate.admit(head("Bearer \(secret)"), isLoopback: false, now: 0).token?.name == "ci")
+    }
+
     @Test("a directory that can't be searched is not one without tokens")
     func unsearchable() throws {
         let secret = try add("ci")
@@ -151,7 +180,7 @@ final class TokenTests {
         var gate = TokenGate(file, opensToLoopback: false)
         for _ in 0..<2 {
             chmod(path, 0o640)
-            #expect(throws: DoorError.unauthorized) {
+            #expect(throws: DoorError.noTokens) {
                 try gate.admit(head("Bearer \(secret)"), isLoopback: false, now: 0)
             }
             chmod(path, 0o600)
@@ -166,7 +195,7 @@ final class TokenTests {
         var gate = TokenGate(file, opensToLoopback: false)
         _ = try gate.admit(head("Bearer \(secret)"), isLoopback: false, now: 0)
         chmod("\(directory)/tokens.json", 0o644)
-        #expect(throws: DoorError.unauthorized) { try gate.admit(head("Bearer \(secret)"), isLoopback: false, now: 0) }
+        #expect(throws: DoorError.noTokens) { try gate.admit(head("Bearer \(secret)"), isLoopback: false, now: 0) }
         chmod("\(directory)/tokens.json", 0o600)
         #expect(throws: DoorError.tooMany) { try gate.admit(head("Bearer \(secret)"), isLoopback: false, now: 0) }
     }
@@ -195,6 +224,11 @@ final class TokenTests {
             "X-Original-Forwarded-For", "X-Envoy-External-Address", "CDN-Loop", "X-Azure-ClientIP", "X-Forwarded",
             "Tailscale-User-Login", "X-Nginx-Proxy", "Fly-Forwarded-Proto", "X-ARR-LOG-ID", "Remote-User",
             "X-Remote-Addr", "Ngrok-Trace-Id", "CloudFront-Viewer-Address", "X-Appengine-User-IP", "X-Amzn-Trace-Id",
+            "DO-Connecting-IP", "X-NF-Client-Connection-IP", "X-Originating-IP", "X-Amz-Cf-Id", "Forwarded-For",
+            "Forwarded-Proto", "X-Forward-For", "Z-Forwarded-For", "X_Forwarded_For", "HTTP_X_FORWARDED_FOR",
+            "REMOTE_ADDR",
+            "Client_IP", "X-RealIP", "X-Source-IP", "X-Peer-IP", "X-Client-Address", "X-Connecting-IP", "X-Url-Scheme",
+            "HTTP_VIA", "X-Via", "Client-Cert",
         ] {
             for value in ["203.0.113.9", "127.0.0.1", ""] {
                 let error = #expect(throws: DoorError.self) {
@@ -205,7 +239,11 @@ final class TokenTests {
             let both = anonymous([(name, "203.0.113.9"), ("Authorization", "Bearer \(secret)")])
             #expect(try gate.admit(both, isLoopback: true, now: 0).token?.name == "ci")
         }
-        for name in ["X-Request-Id", "Proxy-Connection", "User-Agent", "X-Title", "Client", "X-Priority"] {
+        for name in [
+            "X-Request-Id", "Proxy-Connection", "User-Agent", "X-Title", "Client", "X-Priority", "X-Client-Version",
+            "Accept",
+            "Content_Type", "traceparent", "X-GitHub-Event", "X-Gitlab-Event", "X-Ip-Count",
+        ] {
             #expect(try gate.admit(anonymous([(name, "x")]), isLoopback: true, now: 0).token == nil)
         }
     }
@@ -273,7 +311,7 @@ struct PageRuleTests {
     func programs() {
         for host in [
             "localhost", "LOCALHOST:80", "ip6-localhost", "localhost.localdomain", "127.0.0.1:8080", "[::1]:80",
-            "192.168.1.7", "bells.EXAMPLE:1",
+            "192.168.1.7", "bells.EXAMPLE:1", "[fe80::1%eth0]:80", "[fe80::1%25eth0]",
         ] {
             #expect(error([("host", host)]) == nil, "\(host)")
         }
@@ -309,7 +347,10 @@ struct PageRuleTests {
         for site in ["cross-site", "same-origin", "same-site", ""] {
             #expect(error([("Host", "localhost"), ("Sec-Fetch-Site", site)]) == .foreignPage)
         }
-        for host in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "1.2.3", "127.1"] {
+        for host in [
+            "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "1.2.3", "127.1", "[evil.example%eth0]",
+            "127.0.0.1%x",
+        ] {
             #expect(error([("Host", host)]) == .foreignHost, "\(host)")
         }
         #expect(error([]) == .notHTTP)

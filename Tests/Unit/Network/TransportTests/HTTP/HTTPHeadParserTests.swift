@@ -69,6 +69,35 @@ struct HTTPHeadParserTests {
         #expect(head["A"] == "caf\u{e9}" && head["B"] == "caf\u{e9}")
     }
 
+    @Test(
+        "A header's value that was cut inside a character of UTF-8 is still UTF-8",
+        arguments: [
+            (Array("Größe Ma".utf8) + [0xc3], "Größe Ma\u{FFFD}"), (Array("ä €".utf8.dropLast()), "ä \u{FFFD}"),
+            (Array("done 😀".utf8.dropLast()), "done \u{FFFD}"), (Array("done 😀".utf8.dropLast(2)), "done \u{FFFD}"),
+            (Array("caf".utf8) + [0xe9], "café"), ([0x47, 0xf6, 0xdf, 0xc3], "GößÃ"), ([0xe4, 0xc3], "äÃ"),
+            ([0xe9, 0xbb], "é»"),
+        ] as [([UInt8], String)])
+    func cutValues(_ value: [UInt8], _ text: String) throws {
+        let bytes = Array("GET / HTTP/1.1\r\nA: ".utf8) + value + Array("\r\n\r\n".utf8)
+        let parser = HTTPHeadParser(.request, limit: 1_000)
+        guard case .head(let head, _) = bytes.withUnsafeBytes({ parser.take($0) }) else {
+            Issue.record("no head")
+            return
+        }
+        #expect(head["A"] == text)
+    }
+
+    @Test("User and password of a target in absolute form are no part of the host")
+    func userInfo() throws {
+        for (target, host) in [
+            ("http://u:p@localhost/t", "localhost"), ("http://u@localhost:80?a@b", "localhost:80"),
+            ("http://localhost/u@evil", "localhost"),
+        ] {
+            let head = try #require(parse("POST \(target) HTTP/1.1\r\nHost: evil\r\n\r\n").head)
+            #expect(head["Host"] == host, "\(target)")
+        }
+    }
+
     @Test("A head over the limit fails by name, whole or in pieces")
     func tooLarge() {
         let large = "GET / HTTP/1.1\r\nX: \(String(repeating: "x", count: 17_000))\r\n\r\n"

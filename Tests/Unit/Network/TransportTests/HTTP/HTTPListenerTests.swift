@@ -1,5 +1,6 @@
 import CUV
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -115,6 +116,118 @@ struct HTTPListenerTests {
         _ = try await peer.waitForEnd()
         #expect(server.http?.pendingConnections == 0)
         peer.close()
+    }
+
+    @EventLoop
+    private func pause(_ milliseconds: UInt64) async throws {
+        let over = Mailbox<Bool>()
+        let timer = LoopTimer { over.put(true) }
+        timer.start(after: milliseconds)
+        _ = try await over.next()
+    }
+
+    private let upload = "PUT /body HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+    @Test(
+        "A body may take longer than a head, and each piece of it gives time for the next one",
+        arguments: [false, true])
+    @EventLoop
+    func pipes(hasLimit: Bool) async throws {
+        var options = HTTPListenerOptions()
+        options.headTimeout = hasLimit ? 5_000 : 30
+        options.bodyTimeout = hasLimit ? 1_000 : 60_000
+        let server = try TestServer(options: options)
+        defer { server.close() }
+        let peer = try await RawPeer.dial(server.port)
+        peer.send(upload)
+        for _ in 0..<4 {
+            peer.send("2\r\nhi\r\n")
+            try await pause(hasLimit ? 400 : 60)
+        }
+        peer.send("0\r\n\r\n")
+        let answer = String(decoding: try await peer.waitForEnd(), as: UTF8.self)
+        #expect(answer.hasPrefix("HTTP/1.1 200 ") && answer.hasSuffix("whole(\(Array("hihihihi".utf8)))"), "\(answer)")
+        peer.close()
+    }
+
+    @Test("A body of which no more comes, or whose client shuts its side, is handed on as that; a head gets 408")
+    @EventLoop
+    func incomplete() async throws {
+        var options = HTTPListenerOptions()
+        options.bodyTimeout = 30
+        let server = try TestServer(options: options)
+        defer { server.close() }
+        #expect(try await ask(server, upload + "2\r\nhi\r\n").hasSuffix("\r\n\r\ntimedOut(30)"))
+        options.bodyTimeout = 60_000
+        server.http?.change(options)
+        let answer = try await answerAfterShutDown(server.port, upload + "2\r\nhi\r\n")
+        #expect(answer.contains("malformed(\"the connection ended before the body did\")"), "\(answer)")
+        options.headTimeout = 30
+        server.http?.change(options)
+        #expect(try await ask(server, "PUT /body HTTP/1.1\r\nHost").hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
+        // Between two requests nothing is missing.
+        let quiet = try await ask(server, "GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(quiet.components(separatedBy: "HTTP/1.1").count == 2, "\(quiet)")
+        #expect(server.http?.pendingConnections == 0)
+    }
+
+    /// What a client reads that has shut its sending side.
+    private func answerAfterShutDown(_ port: UInt16, _ text: String) async throws -> String {
+        try await Task.detached {
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { Glibc.close(descriptor) }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+            let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isConnected = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) == 0 }
+            }
+            try #require(isConnected)
+            let bytes = Array(text.utf8)
+            try #require(Glibc.send(descriptor, bytes, bytes.count, 0) == bytes.count)
+            Glibc.shutdown(descriptor, Int32(SHUT_WR))
+            var (found, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 4_096))
+            while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 { found += buffer[..<count] }
+            return String(decoding: found, as: UTF8.self)
+        }.value
+    }
+
+    @Test("A client that sends a whole body before it reads the answer gets it, however long that takes")
+    @EventLoop
+    func refusedUploads() async throws {
+        let server = try TestServer()
+        defer { server.close() }
+        let peer = try await RawPeer.dial(server.port)
+        peer.send("PUT /none HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n")
+        peer.connection?.pauseReading()
+        // Longer than the two seconds in which a connection ends.
+        for _ in 0..<5 {
+            peer.send("more")
+            try await pause(600)
+        }
+        peer.connection?.resumeReading()
+        let answer = String(decoding: try await peer.wait { $0.count > 20 }, as: UTF8.self)
+        #expect(answer.hasPrefix("HTTP/1.1 404 ") && server.http?.connections == 1)
+        peer.close()
+    }
+
+    @Test("A pipe in the place of a certificate, key or CA file is refused, and stops nothing")
+    @EventLoop
+    func pipesAsFiles() async throws {
+        let good = try await TestCertificates.get().good
+        let pipe = FileManager.default.temporaryDirectory.appendingPathComponent("bellwire-pipe-\(UUID())").path
+        try #require(mkfifo(pipe, 0o600) == 0)
+        defer { unlink(pipe) }
+        for (certificate, key) in [(pipe, good.keyFile), (good.certificateFile, pipe)] {
+            #expect {
+                _ = try TestServer(tls: TLSServerOptions(certificateFile: certificate, keyFile: key))
+            } throws: {
+                ($0 as? TransportError)?.message.contains("\(pipe): it is not a regular file") == true
+            }
+        }
+        #expect(throws: TransportError.self) { _ = try TLSContext.client(TLSClientOptions(caFile: pipe)) }
     }
 
     @Test("A port in use is told by name")

@@ -76,6 +76,11 @@ final class TestServer: HTTPHandler {
     func listener(_ listener: HTTPListener, didReceive head: HTTPRequestHead, from remote: PeerAddress) -> HTTPAnswer {
         requests.put(head)
         if head.asksForWebSocket { return .upgrade }
+        if head.path == "/body" {
+            return .receive(limit: 1_000_000, kept: .max) { exchange, body in
+                exchange.respond(HTTPReply(status: 200, contentType: "text/plain", text: "\(body)"))
+            }
+        }
         return head.path == "/health"
             ? .respond(status: 200, contentType: "application/json", text: "{\"status\":\"ok\"}")
             : head.path == "/upgrade" ? .upgrade : .respond(status: 404, contentType: "text/plain", text: "no\n")
