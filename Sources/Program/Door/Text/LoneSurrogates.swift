@@ -1,16 +1,16 @@
-import JSON
+package import JSON
 
 /// Escapes of JSON that stand for half of a character.
 package enum LoneSurrogates {
-    /// A request's JSON. Clients that cut texts anywhere leave a surrogate without its other half, which becomes U+FFFD.
-    static func value(of text: String) throws(JSONError) -> JSONValue {
-        do throws(JSONError) { return try JSONValue(parsing: text, depth: 8) } catch {
-            return try JSONValue(parsing: replaced(in: text), depth: 8)
+    /// JSON of a client's. Clients that cut texts anywhere leave a surrogate without its other half, which becomes U+FFFD.
+    package static func value(of text: String, depth: Int = 8) throws(JSONError) -> JSONValue {
+        do throws(JSONError) { return try JSONValue(parsing: text, depth: depth) } catch {
+            return try JSONValue(parsing: replaced(in: text), depth: depth)
         }
     }
 
     /// The text with `\ufffd` in the place of each `\ud800` to `\udfff` that has no other half.
-    package static func replaced(in text: String) -> String {
+    static func replaced(in text: String) -> String {
         var bytes = Array(text.utf8)
         var index = 0
         while index + 1 < bytes.count {

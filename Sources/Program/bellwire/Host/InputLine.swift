@@ -17,11 +17,9 @@ enum InputLine {
             ]
         }
         do throws(JSONError) {
-            let value: JSONValue
-            do throws(JSONError) { value = try JSONValue(parsing: line) } catch {
-                value = try JSONValue(parsing: LoneSurrogates.replaced(in: line))
+            guard var object = try LoneSurrogates.value(of: line, depth: JSONValue.depthLimit).object else {
+                throw JSONError(.syntax, "not a JSON object")
             }
-            guard var object = value.object else { throw JSONError(.syntax, "not a JSON object") }
             if let body = object["body"]?.string { object["body"] = .string(BodyText.cut(body).text) }
             if let number = object["priority"]?.integer { object["priority"] = .string(Priority.name(of: "\(number)")) }
             return object
