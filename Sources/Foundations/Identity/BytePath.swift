@@ -44,16 +44,23 @@ package enum BytePath {
     /// A message for people, with the paths that these texts stand for. Bytes that are not UTF-8 become U+FFFD.
     package static func named(in message: String) -> String {
         let known = known.withLock { $0 }
-        guard !known.isEmpty, message.contains(folder) else { return message }
-        var parts = message.split(separator: folder, omittingEmptySubsequences: false)[...]
-        var named = String(parts.removeFirst())
-        for part in parts {
-            let number = part.prefix { $0.isASCII && $0.isNumber }
-            let path = known.first { $0.value == folder + number }?.key
-            named += path.map { String(decoding: $0, as: UTF8.self) } ?? folder + number
-            named += part.dropFirst(number.count)
+        guard !known.isEmpty else { return message }
+        let text = Array(message.utf8)
+        let begin = Array(folder.utf8)
+        var named: [UInt8] = []
+        var index = 0
+        while index < text.count {
+            guard text[index...].starts(with: begin) else {
+                named.append(text[index])
+                index += 1
+                continue
+            }
+            let digits = text[(index + begin.count)...].prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            let name = folder + String(decoding: digits, as: UTF8.self)
+            named += known.first { $0.value == name }?.key ?? Array(name.utf8)
+            index = digits.endIndex
         }
-        return named
+        return String(decoding: named, as: UTF8.self)
     }
 
     private static let folder = "/proc/self/fd/"

@@ -37,7 +37,7 @@ package struct FeedTaker: Sendable, Equatable {
     private static func scriptName(_ path: String) -> String? {
         let name = path.split(separator: "/").joined(separator: ":")
         guard !name.isEmpty else { return nil }
-        guard path.contains(":") || name.utf8.count > 200 else { return name }
+        guard path.utf8.contains(UInt8(ascii: ":")) || name.utf8.count > 200 else { return name }
         let hash = TextEncoding.hex.encode(Array(ContentHash.short(Array(path.utf8)).prefix(8)))
         return "\(hash):\(String(decoding: name.utf8.suffix(200), as: UTF8.self))"
     }
