@@ -36,8 +36,8 @@ struct OwnOrigins {
     /// At that monotonic time, in milliseconds.
     ///
     /// - Parameters:
-    ///   - isLocal: for a connection of this machine itself. Any other has not dialled a loopback address of ours: a
-    ///     proof for one was made for somebody else's relay, on the machine of whoever signed it.
+    ///   - isLocal: for a connection from this machine. Others cannot have dialled a loopback address of this machine: a
+    ///     proof for one was made for a relay on the signer's machine.
     ///   - isProxied: for a connection from a trusted proxy.
     mutating func all(at monotonic: UInt64, isLocal: Bool, isProxied: Bool = false) -> Set<[UInt8]> {
         if namesAddresses { lookUp(at: monotonic) }

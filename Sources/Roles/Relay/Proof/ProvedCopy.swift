@@ -30,24 +30,28 @@ final class ProvedCopy: Sendable {
         descriptor = Mutex(open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK))
     }
 
-    /// The ids in a copy; none if there is no file. Damaged lines, which a crash or a full disk can leave, are skipped.
+    /// The bytes of a copy; none if there is no file.
     ///
     /// - Throws: `io`: there is a file, and it cannot be read.
-    static func names(in path: String) throws(HostError) -> [Name] {
+    static func contents(of path: String) throws(HostError) -> [UInt8] {
         var status = stat()
         if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG || status.st_size > maximumBytes {
             throw unreadable(path, "it is not a regular file of at most \(maximumBytes >> 20) MiB")
         }
-        let bytes: [UInt8]?
-        do throws(IdentityError) { bytes = try FileBytes.contents(of: path, limit: maximumBytes) } catch {
+        do throws(IdentityError) { return try FileBytes.contents(of: path, limit: maximumBytes) ?? [] } catch {
             throw unreadable(path, error.message)
         }
-        return (bytes ?? []).split(separator: UInt8(ascii: "\n")).compactMap { line in
-            guard let space = line.firstIndex(of: UInt8(ascii: " ")),
-                let since = Int64(String(decoding: line[..<space], as: UTF8.self)), since >= 0,
-                let name = String(validating: line[(space + 1)...], as: UTF8.self), PublicKey(did: name) != nil
+    }
+
+    /// The ids in a copy besides those that are known. Damaged lines, which a crash or a full disk can leave, are skipped.
+    static func names(in bytes: [UInt8], besides known: Set<[UInt8]>) -> [Name] {
+        bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            guard let space = line.firstIndex(of: UInt8(ascii: " ")) else { return nil }
+            let id = Array(line[(space + 1)...])
+            guard !known.contains(id), let since = Int64(String(decoding: line[..<space], as: UTF8.self)), since >= 0,
+                let name = String(validating: id, as: UTF8.self), PublicKey(did: name) != nil
             else { return nil }
-            return (Array(name.utf8), since)
+            return (id, since)
         }
     }
 

@@ -35,11 +35,13 @@ package final class RelayMemory: Sendable {
     }
 
     private static func open(_ file: String, _ directory: StateDirectory, limit: Int) throws(HostError) -> RelayMemory {
-        let copied = try ProvedCopy.names(in: file + ".ids")
+        let copied = try ProvedCopy.contents(of: file + ".ids")
         do throws(StoreError) {
             let opened = try Database.open(path: file, migrations: [schema], salvaging: ["proved_id"])
-            let restored = try restore(copied, opened.database)
-            let names = try read(opened.database, limit: limit)
+            var names = try read(opened.database, limit: limit)
+            let missing = ProvedCopy.names(in: copied, besides: Set(names.map { $0.name }))
+            let restored = try restore(missing, opened.database)
+            if restored > 0 { names = try read(opened.database, limit: limit) }
             return RelayMemory(
                 ProvedIDs(limit: limit, names: names), directory, opened.database,
                 try ProvedCopy(file + ".ids", of: names), movedAside: opened.movedAside, restored: restored)
@@ -63,7 +65,7 @@ package final class RelayMemory: Sendable {
         }
     }
 
-    /// Returns how many of them the database lacked.
+    /// Returns how many of them the database lacked: beyond the limit it may have some that were not read.
     private static func restore(_ names: [ProvedCopy.Name], _ database: Database) throws(StoreError) -> Int64 {
         guard !names.isEmpty else { return 0 }
         return try database.run { connection throws(StoreError) in

@@ -32,7 +32,7 @@ extension BannerServer {
             }
         }
 
-        /// Whether its server has ended, if this is the server's present life, or `nil` if there is none.
+        /// Whether its server has ended. `present` is the life of the running server; `nil` = no server runs.
         package func isLost(exceptIn present: String?) -> Bool {
             if case .number(_, let life) = target { life != present } else { false }
         }

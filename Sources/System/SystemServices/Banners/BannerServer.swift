@@ -50,7 +50,7 @@ package final class BannerServer {
     /// The banners on the screen whose end is reported.
     struct FollowedBanners {
         var shown = ShownBanners()
-        /// The life of the server that `shown` is about; empty = there is none.
+        /// The life of the server that `shown` is about; empty without a server.
         var life = ""
         /// Banners of that life were shown; also those whose end was reported may be listed somewhere.
         var hasShown = false
