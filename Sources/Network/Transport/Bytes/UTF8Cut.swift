@@ -1,8 +1,9 @@
 /// Text in UTF-8 that ends inside a character, because a program cut it by its bytes.
 package enum UTF8Cut {
-    /// Bytes at the end that are the beginning of a character. 0 if there are none, and if they could be text in a character
-    /// set of single bytes, such as an `é` at the end: then no character before them is in UTF-8, and they don't begin one of
-    /// the emoji and their kind.
+    /// Number of bytes at the end that begin a character without completing it.
+    ///
+    /// 0 as well if these bytes may be text in a single-byte character set, such as a final `é`: that is, if all bytes before
+    /// them are ASCII, unless they begin an emoji.
     package static func length(of bytes: some BidirectionalCollection<UInt8>) -> Int {
         guard let start = bytes.indices.suffix(3).last(where: { bytes[$0] & 0xc0 != 0x80 }) else { return 0 }
         let (tail, lead) = (Array(bytes[start...]), bytes[start])
