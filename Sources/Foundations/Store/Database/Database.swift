@@ -37,10 +37,12 @@ package final class Database: Sendable {
     ///   - tables: what a new file takes over from a damaged one, as far as it can be read.
     ///   - isDamaged: the file can be read, but what it says has turned out to be damaged.
     ///   - observer: follows the transactions.
+    ///   - maximumBytes: what the file may grow to; beyond that, writes fail as on a full disk.
     ///   - queueLimit: how much work may wait; more fails with ``StoreError/Code/queueFull``.
     package static func open(
         path: String, migrations: [Migration], newest: String? = nil, salvaging tables: [String] = [],
-        isDamaged: Bool = false, observer: (any CommitObserver)? = nil, queueLimit: Int = 65_536
+        isDamaged: Bool = false, observer: (any CommitObserver)? = nil, maximumBytes: Int64 = .max,
+        queueLimit: Int = 65_536
     ) throws(StoreError) -> Opened {
         try StoreThread.shared.start()
         let (connection, damage) = try DatabaseFile(path: path).open(
@@ -49,7 +51,7 @@ package final class Database: Sendable {
             try observer.opened(connection, damage: damage)
             connection.observe(observer)
         }
-        let core = DatabaseCore(connection, path: path, queueLimit: queueLimit)
+        let core = DatabaseCore(connection, path: path, maximumBytes: maximumBytes, queueLimit: queueLimit)
         return Opened(database: Database(core), damage: damage)
     }
 

@@ -34,7 +34,7 @@ final class DatabaseCore: Sendable {
     private let queue = Mutex(Queue())
     private let queueLimit: Int
     private let path: String
-    /// On a small file system, whose free space each transaction must leave to the log.
+    /// What each transaction must leave free; `nil` = there is room enough.
     private let room: DiskRoom?
     /// Only on the store's thread. `nil` once it is closed.
     nonisolated(unsafe) private var connection: Connection?
@@ -42,11 +42,11 @@ final class DatabaseCore: Sendable {
     /// At most this many jobs share a transaction, so that none waits forever behind a writer that never stops.
     private static let batchLimit = 1_024
 
-    init(_ connection: sending Connection, path: String, queueLimit: Int) {
+    init(_ connection: sending Connection, path: String, maximumBytes: Int64, queueLimit: Int) {
         self.connection = connection
         self.path = path
-        let room = DiskRoom(path: path)
-        self.room = room.isSmall ? room : nil
+        let room = DiskRoom(path: path, maximumBytes: maximumBytes)
+        self.room = room.isLimited ? room : nil
         self.queueLimit = queueLimit
     }
 

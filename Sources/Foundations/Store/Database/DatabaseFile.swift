@@ -72,14 +72,7 @@ struct DatabaseFile {
         }
         connection.keepLog(false)
         // Only now: a log that has a limit is cut when it is folded in, also that of a damaged file.
-        if !isInMemory {
-            let room = DiskRoom(path: path)
-            if room.isSmall {
-                try room.boundLog(of: connection)
-            } else {
-                try connection.executeScript("PRAGMA journal_size_limit = 16777216")
-            }
-        }
+        if !isInMemory { try DiskRoom(path: path).boundLog(of: connection) }
         try migrator.migrate(connection)
         return connection
     }

@@ -1,7 +1,9 @@
 import Glibc
 
-/// How much of its file system a database may use. On a small one the log is small, and the file leaves room for it: else
-/// the log would fill the disk, and nothing could be deleted any more.
+/// How much of its file system a database may use.
+///
+/// Deleting needs room as well: SQLite writes each page that it frees into the log once, overwritten. So on a small file
+/// system the log is kept small, and the file leaves room for a log of its own size. Else a full disk would stay full.
 package struct DiskRoom: Sendable {
     private let path: String
     /// What the file may grow to.
@@ -25,34 +27,48 @@ package struct DiskRoom: Sendable {
         return (size.overflow ? .max : size.partialValue, free.overflow ? .max : free.partialValue)
     }
 
+    private static func isSmall(_ size: Int64) -> Bool { size / 64 / pageSize < logPages.upperBound }
+
     /// Whether the file system is so small that a log of SQLite's usual size matters.
-    var isSmall: Bool { fileSystem().map { $0.size / 64 / Self.pageSize < Self.logPages.upperBound } ?? false }
+    private var isSmall: Bool { fileSystem().map { Self.isSmall($0.size) } ?? false }
+
+    /// Whether ``boundFile(of:)`` has to be called before each transaction.
+    var isLimited: Bool { isSmall || maximumBytes < .max }
 
     /// Whether a transaction that deletes many rows may not fit into the log.
     package var isTight: Bool { fileSystem().map { $0.free < 32 << 20 } ?? false }
 
-    private func logLimit(_ pageSize: Int64) -> Int64 {
-        let share = (fileSystem()?.size ?? .max) / 64 / pageSize
-        return min(max(share, Self.logPages.lowerBound), Self.logPages.upperBound)
-    }
-
-    /// A log is folded into the file once it has so many pages, and cut to that size if it was longer.
-    package func boundLog(of connection: Connection) throws(StoreError) {
+    /// On a small file system a log is folded into the file sooner, and cut to that size if it was longer.
+    func boundLog(of connection: Connection) throws(StoreError) {
+        guard let size = fileSystem()?.size, Self.isSmall(size) else {
+            return try connection.executeScript("PRAGMA journal_size_limit = 16777216")
+        }
         let pageSize = max(512, try connection.integer("PRAGMA page_size"))
-        let pages = logLimit(pageSize)
+        let pages = max(size / 64 / pageSize, Self.logPages.lowerBound)
         try connection.executeScript(
             "PRAGMA wal_autocheckpoint = \(pages); PRAGMA journal_size_limit = \(pages * pageSize)")
     }
 
     /// Sets how many pages the file may have now.
-    package func boundFile(of connection: Connection) throws(StoreError) {
+    func boundFile(of connection: Connection) throws(StoreError) {
         let pageSize = max(512, try connection.integer("PRAGMA page_size"))
         let used = try connection.integer("PRAGMA page_count")
         var pages = maximumBytes / pageSize
         if let (size, free) = fileSystem() {
-            let log = min(2 * logLimit(pageSize) * pageSize + Self.largestJob, size / 3)
-            pages = min(pages, used + max(0, free - log) / pageSize)
+            let growth: Int64
+            if Self.isSmall(size) {
+                growth = (free / pageSize + logSize() / pageSize - used) / 2
+            } else {
+                growth = (free - 2 * Self.logPages.upperBound * pageSize - Self.largestJob) / pageSize
+            }
+            pages = min(pages, used + max(0, growth))
         }
         try connection.executeScript("PRAGMA max_page_count = \(max(16, pages))")
+    }
+
+    /// Of the log as it is, in bytes: it is written again from its beginning.
+    private func logSize() -> Int64 {
+        var status = stat()
+        return stat(path + "-wal", &status) == 0 ? Int64(status.st_size) : 0
     }
 }

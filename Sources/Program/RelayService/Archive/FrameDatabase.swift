@@ -3,9 +3,6 @@ internal import Store
 internal import Synchronization
 
 /// The stored frames on disk: `frames.db` in the state directory.
-///
-/// A deletion needs room as well, in the log. So that a small file system does not fill up for good, the log is small there,
-/// and the file leaves room for it (``DiskRoom``).
 package final class FrameDatabase: Sendable {
     package struct Opened: Sendable {
         package let database: FrameDatabase
@@ -37,12 +34,9 @@ package final class FrameDatabase: Sendable {
     /// - Parameter maximumBytes: what the file may grow to; beyond that, writes fail as on a full disk.
     package static func open(_ path: String, maximumBytes: Int) throws(ServiceError) -> Opened {
         do throws(StoreError) {
-            let opened = try Database.open(path: path, migrations: [schema])
-            let room = DiskRoom(path: path, maximumBytes: Int64(maximumBytes))
+            let opened = try Database.open(path: path, migrations: [schema], maximumBytes: Int64(maximumBytes))
             let frames = try opened.database.run { connection throws(StoreError) in
-                try room.boundLog(of: connection)
-                try room.boundFile(of: connection)
-                return try connection.query(
+                try connection.query(
                     """
                     SELECT sequence, peer, network, sender, stored_at, is_sealed, frame FROM stored_frame
                     ORDER BY sequence
@@ -56,7 +50,7 @@ package final class FrameDatabase: Sendable {
                 }
             }
             return Opened(
-                database: FrameDatabase(opened.database, room), frames: frames, movedAside: opened.movedAside)
+                database: FrameDatabase(opened.database, DiskRoom(path: path)), frames: frames, movedAside: opened.movedAside)
         } catch {
             throw ServiceError(.notStarted, "cannot open \(path): \(error)")
         }
@@ -85,8 +79,7 @@ package final class FrameDatabase: Sendable {
             }
         }
         for frames in Self.parts(of: batch.kept) {
-            database.submit { [room] (connection) throws(StoreError) in
-                try room.boundFile(of: connection)
+            database.submit { (connection) throws(StoreError) in
                 for frame in frames { try Self.insert(frame, connection) }
             } then: { result in
                 if case .failure(let error) = result { outcome.value.withLock { $0.kept = error.description } }
