@@ -15,6 +15,8 @@ extension StoreError.Code {
     package static var queueFull: Self { Self("queue_full") }
     /// A newer version of the library has written this file.
     package static var newerSchema: Self { Self("newer_schema") }
+    /// The file is in order, but has the tables of another database of the library.
+    package static var otherSchema: Self { Self("other_schema") }
     /// A column has a different type than requested.
     package static var mismatch: Self { Self("mismatch") }
     /// A blocking call on the store's own thread.

@@ -4,7 +4,8 @@ struct Migrator {
     /// SQL that makes in an empty file what all steps make there, in a quarter of the time.
     let newest: String?
 
-    /// Fails with ``StoreError/Code/newerSchema`` for a file that knows a step which we do not: its meaning is unknown.
+    /// Fails with ``StoreError/Code/newerSchema`` for a file that knows a step which we do not: its meaning is unknown. A
+    /// newer file knows all of ours, too; one that does not is ``StoreError/Code/otherSchema``.
     func migrate(_ connection: Connection) throws(StoreError) {
         try connection.executeScript("BEGIN IMMEDIATE")
         do throws(StoreError) {
@@ -26,7 +27,12 @@ struct Migrator {
             """)
         let recorded = Set(
             try connection.query("SELECT name FROM migration") { (row) throws(StoreError) in try row.text(0) })
-        guard recorded.isSubset(of: migrations.lazy.map(\.name)) else {
+        let known = Set(migrations.lazy.map { $0.name })
+        if let unknown = recorded.subtracting(known).min() {
+            guard known.isSubset(of: recorded) else {
+                throw StoreError(
+                    .otherSchema, "the file is another database of Bellwire's (\(unknown)); put the right one in its place")
+            }
             throw StoreError(
                 .newerSchema, "the database was written by a newer version of this library; use that version to open it"
             )

@@ -202,6 +202,18 @@ import Testing
         #expect(scratch.names == ["test.db"])
     }
 
+    @Test("another database in the place of a file is refused by name, and left as it is")
+    func other() throws {
+        let scratch = try Scratch()
+        try Database.open(path: scratch.path, migrations: [Migration("letters.1", sql: "CREATE TABLE letter (x TEXT)")])
+            .database.close()
+        let before = try scratch.read(scratch.path)
+        let error = #expect(throws: StoreError.self) { try Database.numbers(scratch.path) }
+        #expect(error?.code == .otherSchema)
+        #expect(error?.message.contains("letters.1") == true)
+        #expect(try scratch.read(scratch.path) == before)
+    }
+
     @Test("each step runs once, wherever it stands in the list; a step that fails undoes all of them")
     func migrations() throws {
         let scratch = try Scratch()
