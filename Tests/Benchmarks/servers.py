@@ -119,6 +119,9 @@ class Bench:
         assert self.run("pair", offer["payload"]).wait() == 0
         self.monitor = Monitor(self.bus)
         self.agent = self.run("agent", "--allow", "--burst", "0", "--late", "each")
+        # A program beside the agent, which adds the reminders; the agent shows them.
+        device = {"state_dir": str(home / "bellwire" / "device"), "application_id": "org.example.Calendar"}
+        self.calendar = Host(start, "device", device)
         self.push("First")
         self.monitor.shown("First")
 
@@ -131,7 +134,15 @@ class Bench:
         self.desktop.call("bw_desktop_notify", {"title": title, "body": "Body", **params}, 10_000)
         return begun
 
+    def remind(self, title: str, seconds: float) -> float:
+        """When the reminder is due."""
+        begun = time.time()
+        trigger = {"type": "interval", "seconds": seconds}
+        self.calendar.call("bw_reminder_add", {"title": title, **({"trigger": trigger} if seconds else {})})
+        return begun + seconds
+
     def close(self) -> None:
+        self.calendar.close()
         self.agent.end()
         self.desktop.close()
         self.relay.kill()
@@ -166,6 +177,14 @@ def behind(bench: Bench, report: Report, server: str, count: int) -> None:
     report.line(server, "of that, called to shown", shown - bench.monitor.of("Urgent")[-1].sent)
 
 
+def reminded(bench: Bench, report: Report, server: str, count: int) -> None:
+    """A reminder that is due while ordinary pushes come."""
+    due = bench.remind("Reminder", 1)
+    for number in range(count):
+        bench.push(f"Beside {number}")
+    report.line(server, "a reminder beside them, due to shown", bench.monitor.shown("Reminder") - due)
+
+
 def full(bench: Bench, report: Report, server: str) -> None:
     """At a server that refuses further banners."""
     for number in range(MORE_THAN_A_PLACE_FOR_EACH):
@@ -173,6 +192,8 @@ def full(bench: Bench, report: Report, server: str) -> None:
     wait_until(lambda: bench.monitor.counts[1] > 0, 60)
     begun = bench.push("Urgent at a full server", priority="urgent")
     report.line(server, "an urgent push at a full server", bench.monitor.shown("Urgent at a full server") - begun)
+    due = bench.remind("Reminder at a full server", 0)
+    report.line(server, "a reminder at a full server", bench.monitor.shown("Reminder at a full server") - due)
 
 
 def main() -> int:
@@ -187,6 +208,7 @@ def main() -> int:
             bench = Bench(server, Path(home))
             try:
                 behind(bench, report, server, arguments.count)
+                reminded(bench, report, server, arguments.count)
                 if server == "notification-daemon":
                     full(bench, report, server)
                 shown, refused, open_calls = bench.monitor.counts

@@ -7,8 +7,8 @@
 #   --count   ordinary pushes before the urgent one; default 200
 #   --server  dunst, xfce4-notifyd or notification-daemon; default: all
 #
-# Needs the notification servers, Xvfb and dbus-monitor. Measures how soon an urgent push is shown behind ordinary ones,
-# and at a server that shows as many banners as it can (0.3 s each).
+# Needs the notification servers, Xvfb and dbus-monitor. Measures how soon an urgent push is shown behind ordinary ones, and
+# a reminder beside them, and both at a server that shows as many banners as it can (0.3 s each).
 # $BELLWIRE_BUILD is where bindings/c/build.sh built; default build/ in the checkout.
 # Exit: 0 all bounds held; 1 a bound was missed; 2 something was lost or could not run.
 set -euo pipefail

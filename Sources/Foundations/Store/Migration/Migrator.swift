@@ -31,7 +31,8 @@ struct Migrator {
         if let unknown = recorded.subtracting(known).min() {
             guard known.isSubset(of: recorded) else {
                 throw StoreError(
-                    .otherSchema, "the file is another database of Bellwire's (\(unknown)); put the right one in its place")
+                    .otherSchema, "the file is another database of Bellwire's (\(unknown)); put the right one there"
+                )
             }
             throw StoreError(
                 .newerSchema, "the database was written by a newer version of this library; use that version to open it"

@@ -50,7 +50,8 @@ package final class FrameDatabase: Sendable {
                 }
             }
             return Opened(
-                database: FrameDatabase(opened.database, DiskRoom(path: path)), frames: frames, movedAside: opened.movedAside)
+                database: FrameDatabase(opened.database, DiskRoom(path: path)), frames: frames,
+                movedAside: opened.movedAside)
         } catch {
             throw ServiceError(.notStarted, "cannot open \(path): \(error)")
         }
