@@ -697,7 +697,7 @@ BW_API bw_status bw_queue_clear(bw_device *device, int64_t older_than_ms);
  *                while its callback fails. The checks run again when it is about to be shown, and at once when the
  *                settings or the authorization change: an alert that fails them is not shown. A push waits
  *                for 24 hours at most (reason "expired"), a reminder without limit. Alerts that waited are
- *                shown in their order of arrival, "timeSensitive" ones first.
+ *                shown in their order of arrival, "timeSensitive" ones and reminders first.
  * An alert       {"id","title","subtitle"?,"body"?,"badge"?,"sound"?: "default", a name from the sound theme or a path
  *                (a file name alone, such as "chime.wav", plays the default), "category"?,"thread"?,"userInfo"?:
  *                {},"deepLink"?,"attachments"?: [paths of images; the first is shown], "level"?: "passive"|"active"

@@ -47,7 +47,7 @@ def test_a_small_partition_does_not_stay_full(start: Start, tmp_path: Path, role
     desktop = start_desktop()
     run("pair", desktop.line(r"^\{.*desktop-pairing.*").group())
     listen = bellwire("listen")
-    listen.error_line("online")
+    listen.error_line("connected")
     told = ""
     for number in range(150):
         push = bellwire("push", f"big {number}", "y" * 60_000)

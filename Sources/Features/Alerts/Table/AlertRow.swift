@@ -57,8 +57,8 @@ package struct AlertRow: Sendable, Equatable {
         self.handle = handle
     }
 
-    /// Shown before others that wait.
-    package var isUrgent: Bool { content.level == .timeSensitive }
+    /// Shown before others that wait: it is urgent, or a reminder, which has its own time.
+    package var comesFirst: Bool { isReminder || content.level == .timeSensitive }
 
     package var subject: AlertSubject {
         AlertSubject(
@@ -96,6 +96,9 @@ package struct NewAlert: Sendable, Equatable {
     package var isLate: Bool
     /// Of a push: from then on it is not shown.
     package var expiresAt: EpochMilliseconds?
+
+    /// As ``AlertRow/comesFirst``.
+    var comesFirst: Bool { isReminder || content.level == .timeSensitive }
 
     package init(
         _ key: AlertKey, _ content: AlertContent, dueAt: EpochMilliseconds, source: String? = nil,

@@ -49,14 +49,14 @@ package struct AlertTable {
             AlertTable.values(of: alert.key) + [
                 .text(JSONValue.object(alert.content.json).serialized()), .optional(alert.content.thread),
                 .optional(alert.source), .flag(alert.isSilenced), .flag(alert.isReminder), .flag(alert.isLate),
-                .integer(alert.dueAt), .optional(handles.first), .flag(alert.content.level == .timeSensitive),
+                .integer(alert.dueAt), .optional(handles.first), .flag(alert.comesFirst),
             ])
         return Added(row: connection.lastInsertRow, handle: handles.first, obsolete: Array(handles.dropFirst()))
     }
 
     // MARK: On its way
 
-    /// Alerts to show: urgent ones first, then the oldest.
+    /// Alerts to show: urgent ones and reminders first, then the oldest.
     package func due(limit: Int = 256) throws(StoreError) -> [AlertRow] {
         try rows("state = 0 ORDER BY urgent DESC, row LIMIT ?", [.integer(limit)])
     }

@@ -36,7 +36,7 @@ struct AlertPipeline {
 
     /// When an alert may be shown that has just been decided about.
     private enum Turn {
-        /// It has just come: those that wait come first, unless it is urgent.
+        /// It has just come: those that wait come first, unless it is urgent or a reminder.
         case arrival
         /// It has waited in the store.
         case waited
@@ -118,9 +118,9 @@ struct AlertPipeline {
         decide(alert, imageURL: nil, expiresAt: nil, isLate: false, .released, now)
     }
 
-    /// Takes up what waits in the store, urgent ones first, then the oldest.
+    /// Takes up what waits in the store, in the order of showing.
     mutating func takeUp() -> [Action] {
-        backlog.request(hasRoom: queue.hasRoom(isUrgent: false))
+        backlog.request(hasRoom: queue.hasRoom(comesFirst: false))
             ? [.store(.takeUp(limit: queue.count + AlertQueue.showLimit))] : []
     }
 
@@ -129,7 +129,7 @@ struct AlertPipeline {
             !queue.contains(row: $0.alert.row) && !ended.endedMeanwhile.contains($0.alert.row)
         }[...]
         var actions: [Action] = []
-        while let next = due.first, queue.hasRoom(isUrgent: next.alert.isUrgent) {
+        while let next = due.first, queue.hasRoom(comesFirst: next.alert.comesFirst) {
             // Those whose images are settled have their place among them.
             if let ready = queue.tickets(.ready).first, ready < AlertRun.Ticket(next.alert) {
                 actions += show(ready, now)
@@ -174,8 +174,8 @@ struct AlertPipeline {
             run.stage = .enriching
         } else {
             // It stays in the store until then.
-            let isNext = turn != .arrival || alert.isUrgent || !backlog.isPending
-            guard turn == .released || isNext && queue.hasRoom(isUrgent: alert.isUrgent) else { return takeUp() }
+            let isNext = turn != .arrival || alert.comesFirst || !backlog.isPending
+            guard turn == .released || isNext && queue.hasRoom(comesFirst: alert.comesFirst) else { return takeUp() }
             if imageURL != nil {
                 let error: FetchError.Code = imageEnd > now.now ? .tooMany : .timeout
                 run.image = ["error": .string(error.name)]
@@ -348,7 +348,7 @@ struct AlertPipeline {
         var actions: [Action] = []
         for ticket in queue.tickets(.ready) {
             // Others that wait in the store may come first: it has its turn among them.
-            guard ticket.isUrgent || !backlog.isPending, queue.hasRoom(isUrgent: ticket.isUrgent) else { break }
+            guard ticket.comesFirst || !backlog.isPending, queue.hasRoom(comesFirst: ticket.comesFirst) else { break }
             actions += show(ticket, now)
         }
         return actions + fetch()

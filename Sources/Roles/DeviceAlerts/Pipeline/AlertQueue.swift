@@ -3,8 +3,8 @@
 struct AlertQueue {
     /// Alerts that are being shown.
     static let showLimit = 32
-    /// Urgent ones beyond these, so that they never wait behind alerts that can't be shown.
-    static let urgentReserve = 8
+    /// Urgent ones and reminders beyond these, so that they never wait behind alerts that can't be shown.
+    static let reserve = 8
     /// Alerts whose images are fetched, or that wait for their turn after that.
     static let imageLimit = 256
     /// Images that the fetcher is asked for at a time.
@@ -43,8 +43,8 @@ struct AlertQueue {
     private func count(_ stage: AlertRun.Stage) -> Int { runs.values.count { $0.stage == stage } }
 
     /// Whether another one may be shown now.
-    func hasRoom(isUrgent: Bool) -> Bool {
-        count(.showing) < Self.showLimit + (isUrgent ? Self.urgentReserve : 0)
+    func hasRoom(comesFirst: Bool) -> Bool {
+        count(.showing) < Self.showLimit + (comesFirst ? Self.reserve : 0)
     }
 
     var isShowing: Bool { runs.values.contains { $0.stage == .showing } }

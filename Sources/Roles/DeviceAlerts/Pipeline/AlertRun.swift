@@ -4,18 +4,18 @@ import Wire
 
 /// One alert on its way to the screen.
 struct AlertRun: Sendable {
-    /// Tells this run from a later one of the same row. Sorted in the order of showing: urgent first, then by arrival.
+    /// Tells this run from a later one of the same row. Sorted in the order of showing.
     struct Ticket: Hashable, Comparable, Sendable {
         let row: Int64
         let number: UInt64
-        let isUrgent: Bool
+        let comesFirst: Bool
 
         init(_ alert: AlertRow, number: UInt64 = 0) {
-            (row, self.number, isUrgent) = (alert.row, number, alert.isUrgent)
+            (row, self.number, comesFirst) = (alert.row, number, alert.comesFirst)
         }
 
         static func < (left: Ticket, right: Ticket) -> Bool {
-            left.isUrgent == right.isUrgent ? left.row < right.row : left.isUrgent
+            left.comesFirst == right.comesFirst ? left.row < right.row : left.comesFirst
         }
     }
 

@@ -29,6 +29,6 @@ extension Banner {
             // Servers know their own list of categories, such as im.received.
             category: content.category.flatMap { $0.utf8.contains(UInt8(ascii: ".")) ? $0 : nil },
             thread: alert.showsPreview && !content.isOfRemoteThread ? content.thread : nil,
-            isQuestion: alert.isQuestion)
+            isQuestion: alert.isQuestion, isReminder: alert.isReminder)
     }
 }

@@ -54,15 +54,17 @@ package struct Banner: Sendable {
     package var isTransient: Bool
     /// Stays until somebody answers it, whatever its urgency.
     package var isQuestion: Bool
+    /// It has its own time, so it does not wait behind ordinary ones.
+    package var isReminder: Bool
 
-    /// It may make room for others on a full server.
-    var isOrdinary: Bool { urgency != .critical && !isQuestion }
+    /// It waits behind others, and may make room for them on a full server.
+    var isOrdinary: Bool { urgency != .critical && !isQuestion && !isReminder }
 
     package init(
         id: String, title: String, subtitle: String? = nil, body: String = "", tapTitle: String? = nil,
         actions: [Action] = [], reply: Reply? = nil, urgency: Urgency = .normal, sound: Sound = .standard,
         imagePath: String? = nil, category: String? = nil, thread: String? = nil, isTransient: Bool = false,
-        isQuestion: Bool = false
+        isQuestion: Bool = false, isReminder: Bool = false
     ) {
         self.id = id
         self.title = title
@@ -78,5 +80,6 @@ package struct Banner: Sendable {
         self.thread = thread
         self.isTransient = isTransient
         self.isQuestion = isQuestion
+        self.isReminder = isReminder
     }
 }

@@ -155,11 +155,12 @@ private func sampleJudge(
     @Test("1,000 that wait for a presenter come in their order, whatever of them is in memory")
     func thousand() throws {
         var world = World(random: SeededGenerator(seed: 1))
-        var urgent: [Int64] = []
+        var first: [Int64] = []
         for number in 1...1_000 as ClosedRange<Int64> {
-            let isUrgent = number % 100 == 0
-            if isUrgent { urgent.append(number) }
-            let row = alert(number, AlertContent(title: "T", level: isUrgent ? .timeSensitive : .active))
+            let (isUrgent, isReminder) = (number % 100 == 0, number % 100 == 50)
+            if isUrgent || isReminder { first.append(number) }
+            let content = AlertContent(title: "T", level: isUrgent ? .timeSensitive : .active)
+            let row = alert(number, content, isReminder: isReminder)
             world.due[number] = row
             world.carryOut(world.pipeline.enter(row, imageURL: nil, world.moment))
             while !world.calls.isEmpty { world.pipeline.noPresenter(world.calls.removeFirst()) }
@@ -172,8 +173,8 @@ private func sampleJudge(
             world.carryOut(world.pipeline.shown(ticket, .success("h"), world.moment))
             while !world.works.isEmpty { world.runStore() }
         }
-        let ordinary = (1...1_000 as ClosedRange<Int64>).filter { !urgent.contains($0) }
-        #expect(order.count == 1_000 && order.filter { !urgent.contains($0) } == ordinary)
-        #expect(order.filter(urgent.contains) == urgent && order.prefix(8) == urgent.prefix(8))
+        let ordinary = (1...1_000 as ClosedRange<Int64>).filter { !first.contains($0) }
+        #expect(order.count == 1_000 && order.filter { !first.contains($0) } == ordinary)
+        #expect(order.filter(first.contains) == first && order.prefix(8) == first.prefix(8))
     }
 }

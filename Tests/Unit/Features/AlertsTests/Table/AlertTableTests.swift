@@ -47,6 +47,19 @@ import Wire
         #expect(first.subject == AlertSubject(isSilenced: true, isLate: true, level: .timeSensitive, source: "pc"))
     }
 
+    @Test("urgent ones and reminders are due before others")
+    func order() throws {
+        try work { table in
+            for id in ["1", "2", "3"] as [AlertID] { _ = try table.add(Self.alert(id)) }
+            let reminder = AlertKey(desktop: nil, id: "4")
+            _ = try table.add(NewAlert(reminder, AlertContent(title: "t"), dueAt: 6, isReminder: true))
+            let urgent = AlertContent(title: "t", level: .timeSensitive)
+            _ = try table.add(NewAlert(AlertKey(desktop: "d", id: "5"), urgent, dueAt: 6))
+            #expect(try table.due().map { $0.key.id } == ["4", "5", "1", "2", "3"])
+            #expect(try table.due().map { $0.comesFirst } == [true, true, false, false, false])
+        }
+    }
+
     @Test("the same id replaces, a collapse key replaces, and both take over the banner")
     func replacing() throws {
         try work { table in

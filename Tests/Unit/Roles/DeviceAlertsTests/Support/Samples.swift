@@ -14,11 +14,11 @@ func key(_ id: AlertID, of peer: PeerID? = desktop) -> AlertKey { AlertKey(deskt
 
 func alert(
     _ row: Int64, id: AlertID? = nil, _ content: AlertContent = AlertContent(title: "Title"), handle: String? = nil,
-    state: AlertRow.State = .due, isLate: Bool = false, dueAt: EpochMilliseconds = 1_000_000
+    state: AlertRow.State = .due, isReminder: Bool = false, isLate: Bool = false, dueAt: EpochMilliseconds = 1_000_000
 ) -> AlertRow {
     AlertRow(
         row: row, key: key(id ?? AlertID("n\(row)")), content: content, state: state, source: "pc", isSilenced: false,
-        isReminder: false, isLate: isLate, dueAt: dueAt, shownAt: nil, handle: handle)
+        isReminder: isReminder, isLate: isLate, dueAt: dueAt, shownAt: nil, handle: handle)
 }
 
 func judge(
