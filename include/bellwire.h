@@ -254,24 +254,24 @@ BW_API bw_status bw_device_state(bw_device *device, char **state_json);
  *
  * Pairings between Bellwire peers are end-to-end encrypted: only someone who has seen the code can pair, and no relay
  * or network can read or change the messages. Both sides show the same "sas" (short authentication string), {"digits":
- * six digits, "words": two words}, for their users to compare. After "scan" and "show" between current releases,
- * someone who copied the code cannot find a key that gives the same "sas". Digits of a peer of an older release could
- * be imitated; for it there is "sasMissing":"older_peer" instead: update it and pair again to compare.
+ * six digits, "words": two words}, for their users to compare. After "scan" and "show" someone who copied the code
+ * cannot find a key that gives the same "sas", because each side is bound to its part before it knows the other's. If
+ * the peer does not commit, there is "sasMissing":"older_peer" instead: update the peer and pair again to compare.
  *
  * A Bellwire peer has "secure":true in lists, and is called an encrypted peer below; there is never a fallback to plain
  * text with it. ChainlessChain desktops and phones have "secure":false.
  *
- * Between current releases each connection has keys of its own: someone who steals a device or desktop later cannot
- * decrypt recorded traffic. With a peer of an older release the keys never change, so a thief can decrypt recordings.
+ * In version 2 of the encryption each connection has keys of its own: someone who steals a device or desktop later
+ * cannot decrypt recorded traffic. With version 1 the keys never change, so a thief can decrypt recordings.
  *
  * For an encrypted peer, lists also contain "seal", {"version","psk","problem"?}. "version" is the lowest encryption
  * version that is accepted from it: 2 (sessions with keys of their own), or 1 (static keys) before the first session
  * without a preshared key. "psk":true = a preshared key from the pairing protects the sessions, in addition to the
- * identity keys; false = the pairing is older than this feature, or one side runs an older release: update both and pair
- * again to get one. "problem":"handshake_refused" (on devices) = the desktop answers with different keys than those of
- * the pairing, for example because a backup of one side was restored: pair again. "problem":"no_session" = the peer has
- * not answered for 90 s, and no relay calls it absent: it is off, or a relay drops the handshakes. "problem":"not_paired"
- * = the peer says, without proof, that it is not paired with this side: it has lost its pairings; pair again.
+ * identity keys; false = one side did not offer sessions while pairing: update both and pair again to get one.
+ * "problem":"handshake_refused" (on devices) = the desktop answers with different keys than those of the pairing, for
+ * example because a backup of one side was restored: pair again. "problem":"no_session" = the peer has not answered for
+ * 90 s, and no relay calls it absent: it is off, or a relay drops the handshakes. "problem":"not_paired" = the peer
+ * says, without proof, that it is not paired with this side: it has lost its pairings; pair again.
  *
  * Every pairing function may fail with BW_E_STORE or BW_E_PAIRING; the detail then has a "reason": not_json,
  * wrong_type, bad_code, missing_peer_id, bad_field, expired, no_identity, no_relay, relay_unreachable,

@@ -257,7 +257,7 @@ def test_a_device_that_showed_its_code_ends_once_the_desktop_has_stored_it(house
 
 
 def older_digits(desktop_code: Object, device_id: str) -> str:
-    """The digits of releases that commit to nothing: who has the code can search for a key that gives the same."""
+    """The digits of peers that commit to nothing: anyone with the code can search for a key that gives the same."""
     secret = base64.urlsafe_b64decode(desktop_code["bw"]["secret"] + "==")
     lines = f"bellwire-sas-v1\n{device_id}\n{desktop_code['pcPeerId']}"
     digest = hmac.digest(secret, lines.encode(), hashlib.sha256)
@@ -265,10 +265,10 @@ def older_digits(desktop_code: Object, device_id: str) -> str:
 
 
 @pytest.mark.parametrize("has_revision", [True, False])
-def test_a_scanned_desktop_commits_to_the_digits_unless_it_is_of_an_older_release(
+def test_a_scanned_desktop_commits_to_the_digits_unless_its_code_has_no_revision(
     house: House, has_revision: bool
 ) -> None:
-    """A code without its revision is an older desktop's for the device, which then answers as an older device."""
+    """A device answers a code without a revision by an ack without one."""
     desktop = house.desktop("--pair")
     code = json.loads(shown(desktop, "offer", 20)["payload"])
     assert code["bw"]["rev"] == 1

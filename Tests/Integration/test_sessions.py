@@ -100,7 +100,7 @@ def test_padding_hides_which_of_the_short_messages_it_is() -> None:
         {"type": "bellwire:ack", "payload": {"pushSeq": 1}},
         {"type": "bellwire:token", "payload": {"service": "apns", "token": "ab" * 32, "deviceId": "laptop-1"}},
     ]
-    # As an earlier release sends them, and as this one does.
+    # As they are without the fill, and as they are sent.
     assert {len(sessions.pad(sessions.content(body))) for body in short} == {256}
     push = {"type": "chainlesschain:event", "payload": {"event": "notification.received", "body": "x" * 300}}
     assert {len(sessions.pad(sessions.filled(sessions.content(body)))) for body in [*short, push]} == {512}

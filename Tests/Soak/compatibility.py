@@ -1,8 +1,8 @@
-"""Pairs the programs of two releases, lets them talk, and updates them in place.
+"""Pairs the programs of two commits, lets them talk, and updates them in place.
 
     compatibility.py OLD NEW
 
-OLD and NEW are `bellwire` programs. Each flow is run with each release on each side: the two pair, 20 pushes arrive in
+OLD and NEW are `bellwire` programs. Each flow is run with each program on each side: the two pair, 20 pushes arrive in
 order and a command is answered; then the desktop is updated, then the device, and the same happens after each update and
 after another start. Once both run NEW, both have to list version 2 of the seal: it is pinned. Prints a line for each
 combination, and exits with 1 if one fails.
@@ -141,7 +141,7 @@ def run(flow: str, desktop_release: str, device_release: str, new: str) -> None:
                 expect(side["secure"] is True, f"not encrypted: {side}")
                 expect(side["seal"]["version"] == 2, f"not pinned to sessions: {side}")
                 has_key = desktop_release == device_release == new
-                expect(side["seal"]["psk"] is has_key, f"a preshared key only between new releases: {side}")
+                expect(side["seal"]["psk"] is has_key, f"a preshared key only between two new programs: {side}")
         finally:
             pair.close()
 

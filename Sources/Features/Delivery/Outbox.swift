@@ -216,7 +216,7 @@ package struct Outbox {
         try connection.execute("INSERT OR IGNORE INTO outbox_epoch VALUES (?)", [.integer(number)])
     }
 
-    /// The device was paired anew, possibly with a release that names no epochs.
+    /// The device was paired again, possibly with a program that sends no epochs.
     package func forgetEpochs(of device: PeerID) throws(StoreError) {
         guard let number = try PeerNumbers(connection).find(device) else { return }
         try connection.execute("DELETE FROM outbox_epoch WHERE device = ?", [.integer(number)])

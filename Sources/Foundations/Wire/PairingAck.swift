@@ -15,7 +15,7 @@ package struct PairAck: Sendable, Equatable {
     package var commitment: String?
     /// The device's random bytes, in base64url: once the desktop has sent its own.
     package var random: String?
-    /// What the device offers (WireSessions, "Versions"); `nil` = it is of a release without sessions.
+    /// What the device offers (WireSessions, "Versions"); `nil` = it has no sessions.
     package var versions: SealVersions?
 
     package init(

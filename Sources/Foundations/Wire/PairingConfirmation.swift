@@ -13,7 +13,7 @@ package struct PairingConfirmation: Sendable, Equatable {
     package var mac: String?
     /// The desktop's random bytes, in base64url: of one of revision 1, to a device of revision 1.
     package var random: String?
-    /// What the desktop offers (WireSessions, "Versions"); `nil` = it is of a release without sessions. Counts if it has scanned
+    /// What the desktop offers (WireSessions, "Versions"); `nil` = it has no sessions. Counts if it has scanned
     /// the device's code; else its code or its step 2 has made the offer.
     package var versions: SealVersions?
 

@@ -21,7 +21,7 @@ package struct PairingExchange: Sendable, Equatable {
     /// Which run: 16 bytes that the device has drawn.
     package var sid: String
     package var step: Step
-    /// In steps 1 and 2: what the sender offers (WireSessions, "Versions"); `nil` = it is of a release without sessions.
+    /// In steps 1 and 2: what the sender offers (WireSessions, "Versions"); `nil` = it has no sessions.
     /// Nothing proves it before the ack.
     package var versions: SealVersions?
 

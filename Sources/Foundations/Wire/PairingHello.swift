@@ -23,7 +23,7 @@ package struct PairingHello: Sendable, Equatable {
     /// The last push that the device has stored; 0 = none.
     package var lastPushSeq: Int64
     /// The epoch in which the desktop sealed that push; 0 = the device doesn't know it, because the push came before its
-    /// present start; `nil` = the device is of the first release, which doesn't say.
+    /// present start; `nil` = the device doesn't send epochs.
     package var epoch: Int64?
     /// In the answer to a confirmation, between peers of revision 1.
     package var proof: Proof?

@@ -15,7 +15,7 @@ package struct PairingSeal: Sendable, Equatable {
     package var hasRevision: Bool
     /// SHA-256 of the device's random bytes, in base64url: in a device's code of revision 1.
     package var commitment: String?
-    /// What its owner offers (WireSessions, "Versions"); `nil` = it is of a release without sessions.
+    /// What its owner offers (WireSessions, "Versions"); `nil` = it has no sessions.
     package var versions: SealVersions?
 
     /// - Parameter hasRevision: a code with a commitment has one in any case.
@@ -39,7 +39,7 @@ package struct PairingSeal: Sendable, Equatable {
     }
 }
 
-/// The features of a Bellwire peer beyond the first release (WirePairingProofs, "What a revision adds").
+/// What a peer with `rev` can do (WirePairingProofs, "What a revision adds").
 package enum PairingRevision {
     /// The digits to compare depend on random bytes of both sides, and the hello that answers a scan proves the code.
     package static let current: Int64 = 1

@@ -2,11 +2,11 @@ package import JSON
 
 /// The versions of the seal that a peer offers, as it names them: `"seal":[1,2]` (WireSessions, "Versions").
 ///
-/// Unknown numbers are kept: a proof covers the offer as it was made, so that a later release may offer more.
+/// Unknown numbers are kept: a proof covers the offer as it was made, so that a later version of Bellwire may offer more.
 package struct SealVersions: Sendable, Equatable {
     /// Numbers in one offer.
     package static let limit = 16
-    /// What this release offers.
+    /// What this side offers.
     package static let own = SealVersions(numbers: [1, 2])
     /// The first version with sessions.
     private static let sessions: Int64 = 2

@@ -42,7 +42,7 @@ package struct DesktopScanStateMachine: Sendable {
         let random: PairingRandom
         /// It was paired sealed before.
         let isKnown: Bool
-        /// What this side offers; `nil` = as a release without sessions.
+        /// What this side offers; `nil` = nothing, like a peer without sessions.
         let versions: SealVersions?
 
         /// What the device's code commits to; `nil` = it knows of no revision.
@@ -130,7 +130,7 @@ extension DesktopScanStateMachine {
     ///
     /// - Parameters:
     ///   - random: new random bytes.
-    ///   - versions: what this side offers; `nil` = as a release without sessions.
+    ///   - versions: what this side offers; `nil` = nothing, like a peer without sessions.
     package mutating func scan(
         _ text: String, identity: PairingIdentity?, legacy: LegacyPairing = .qr, securePeers: Set<PeerID> = [],
         random: PairingRandom = .random(), versions: SealVersions? = .own, now: EpochMilliseconds

@@ -54,7 +54,7 @@ struct DeviceScanAttempt: Sendable, Equatable {
     let bond: PairingBond?
     /// This side's part of the digits to compare; `nil` where the desktop knows of no revision.
     let random: PairingRandom?
-    /// What this side offers; `nil` = as a release without sessions.
+    /// What this side offers; `nil` = nothing, like a peer without sessions.
     let versions: SealVersions?
     /// Since the desktop has sent its part.
     private(set) var exchange: RevealedExchange?

@@ -87,7 +87,7 @@ extension DeviceScanStateMachine {
     ///
     /// - Parameters:
     ///   - random: new random bytes.
-    ///   - versions: what this side offers; `nil` = as a release without sessions.
+    ///   - versions: what this side offers; `nil` = nothing, like a peer without sessions.
     package mutating func scan(
         _ text: String, identity: PairingIdentity?, relayURL: String? = nil, legacy: LegacyPairing = .qr,
         securePeers: Set<PeerID> = [], random: PairingRandom = .random(), versions: SealVersions? = .own,

@@ -54,7 +54,7 @@ package struct DeviceShowStateMachine: Sendable {
         let secret: PairingSecret
         /// What the code commits to; `nil` = it is of no revision.
         let random: PairingRandom?
-        /// What the code offers; `nil` = it is of a release without sessions.
+        /// What the code offers; `nil` = nothing, like a peer without sessions.
         let versions: SealVersions?
         let identity: PairingIdentity
         let route: PairingRoute
@@ -121,9 +121,9 @@ extension DeviceShowStateMachine {
     /// `route` is the host's own relay, else the one that worked last, else one that was found; `nil` = there is none.
     ///
     /// - Parameters:
-    ///   - random: new random bytes; `nil` = a code as the first release shows it, which commits to nothing and offers no
-    ///     versions of the seal.
-    ///   - versions: what the code offers; `nil` = as a release without sessions.
+    ///   - random: new random bytes; `nil` = a code without `rev`, which commits to nothing and offers no versions of
+    ///     the seal.
+    ///   - versions: what the code offers; `nil` = nothing, like a peer without sessions.
     package mutating func show(
         _ code: PairingCode, secret: PairingSecret, random: PairingRandom?, versions: SealVersions? = .own,
         identity: PairingIdentity?, over route: PairingRoute?, legacy: LegacyPairing = .qr

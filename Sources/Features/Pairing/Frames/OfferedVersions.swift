@@ -4,7 +4,7 @@ import Wire
 /// The versions of the seal that the two sides of a pairing have offered each other (WirePairingProofs, "Versions of the
 /// seal").
 ///
-/// There are none unless both made an offer: an older release makes none, and its proofs have no line for it.
+/// There are none unless both made an offer: a peer without sessions makes none, and its proofs have no line for it.
 struct OfferedVersions: Sendable, Equatable {
     /// Of the code; of a typed one, those in the desktop's step 2.
     let code: SealVersions

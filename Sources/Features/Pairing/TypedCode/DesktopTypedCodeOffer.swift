@@ -25,7 +25,7 @@ struct DesktopTypedCodeOffer: Sendable {
     let identity: PairingIdentity
     let asksPerson: Bool
     let legacy: LegacyPairing
-    /// What this side offers; `nil` = as a release without sessions.
+    /// What this side offers; `nil` = nothing, like a peer without sessions.
     let versions: SealVersions?
     /// See ``DesktopTypedCodeStateMachine/pauses``.
     let pauses: [EpochMilliseconds]

@@ -92,7 +92,7 @@ extension DesktopTypedCodeStateMachine {
     /// alias with `"legacy":"all"` alone, by the six digits that the relay sees.
     ///
     /// - Parameters:
-    ///   - versions: what this side offers; `nil` = as a release without sessions.
+    ///   - versions: what this side offers; `nil` = nothing, like a peer without sessions.
     ///   - pauses: ``pauses``; others only in tests.
     package mutating func show(
         nameplate: PairingCode, password: PairingCode, identity: PairingIdentity?, confirm: Bool = false,

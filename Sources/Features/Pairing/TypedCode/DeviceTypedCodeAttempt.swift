@@ -18,7 +18,7 @@ struct DeviceTypedCodeAttempt: Sendable {
     let code: PairingTypedCode
     let identity: PairingIdentity
     let route: PairingRoute
-    /// What this side offers; `nil` = as a release without sessions.
+    /// What this side offers; `nil` = nothing, like a peer without sessions.
     let versions: SealVersions?
     var stage: Stage
     /// What the desktop's step 2 offers.

@@ -73,7 +73,7 @@ extension DeviceTypedCodeStateMachine {
     /// code that is under way already is joined.
     ///
     /// - Parameters:
-    ///   - versions: what this side offers; `nil` = as a release without sessions.
+    ///   - versions: what this side offers; `nil` = nothing, like a peer without sessions.
     ///   - generator: `SecureRandomNumberGenerator`; another one only in tests.
     package mutating func submit(
         _ text: String, identity: PairingIdentity?, over route: PairingRoute?, legacy: LegacyPairing = .qr,

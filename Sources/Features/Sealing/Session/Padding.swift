@@ -1,8 +1,8 @@
 /// Padmé sizes: what a plaintext is filled up to, so that its length says little (WireSessions, "Padding").
 ///
-/// The content, a byte 0x80, then zeros; at most 12 % more. The smallest size that is read is 256 bytes, which earlier
-/// releases send; the smallest that is sent is 512, because the content is filled with spaces (``fill(_:)``). Those
-/// releases read no 512 bytes with a shorter content.
+/// The content, a byte 0x80, then zeros; at most 12 % more. The smallest size that is read is 256 bytes, for senders
+/// that don't fill; the smallest that is sent is 512, because the content is filled with spaces (``fill(_:)``). Zeros
+/// alone would not do: ``unpad(_:)`` refuses 512 bytes with a shorter content.
 enum Padding {
     static let smallest = 256
     static let short = 512

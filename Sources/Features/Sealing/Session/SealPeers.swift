@@ -90,7 +90,7 @@ package struct SealPeers {
         guard let key = PresharedKey(bytes: bytes) else {
             throw StoreError(.mismatch, "a peer's preshared key is damaged")
         }
-        // An earlier release stored 1 until the first session.
+        // With a key the minimum is 2 even if the row says 1: it may come from before keys implied that.
         return Entry(presharedKey: key)
     }
 }

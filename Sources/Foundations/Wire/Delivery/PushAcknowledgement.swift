@@ -5,8 +5,8 @@ package struct PushAcknowledgement: Sendable, Equatable {
     package static let type = "bellwire:ack"
 
     package var pushSeq: Int64
-    /// The epoch in which the desktop sealed the push of that number; 0 = the device doesn't know it; `nil` = it is of the
-    /// first release, which doesn't say.
+    /// The epoch in which the desktop sealed the push of that number; 0 = the device doesn't know it; `nil` = the
+    /// device doesn't send epochs.
     package var epoch: Int64?
 
     package init(pushSeq: Int64, epoch: Int64? = nil) {

@@ -93,7 +93,7 @@ package struct TokenFile: Sendable {
         do throws(HostError) { try StateDirectory.make(directory) } catch { throw Failure(message: error.message) }
         let lock = open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard lock >= 0 else {
-            // Of sudo, with an earlier version.
+            // Created with sudo.
             if errno == EACCES { throw Failure(message: "\(path).lock belongs to another user; delete it") }
             throw failure("cannot lock")
         }

@@ -10,10 +10,10 @@ extension Command {
             """,
             """
             Encrypted peers use sessions with fresh keys, so someone who steals a key cannot decrypt recorded traffic. \
-            A secret from the pairing protects the sessions as well. A note is shown if there is no such secret (the \
-            pairing is older than this feature, or the peer runs an older release), or if a peer answers with \
-            different keys than those of the pairing (a backup of one side was restored). With --json, "seal" contains \
-            this; its "version" is 2 once there has been a session, before that 1.
+            A secret from the pairing protects the sessions as well. A note is shown if there is no such secret, \
+            because one side did not offer sessions while pairing (update both and pair again), or if a peer answers \
+            with different keys than those of the pairing (a backup of one side was restored: pair again). With \
+            --json, "seal" contains this; its "version" is 2 once there has been a session, before that 1.
             """,
             """
             An unpaired peer loses all rights at once. An encrypted peer is notified if it can be reached within \

@@ -79,7 +79,7 @@ struct PairedPeer {
                 intercepting the connection.
                 """
             } ?? """
-                End-to-end encrypted. There is nothing to compare: the \(other) runs an older release. To rule out \
+                End-to-end encrypted. There are no digits to compare: the \(other) doesn't support them. To rule out \
                 that someone intercepts the connection, update it and pair again.
                 """
             : "Not encrypted: its identity is not proven, and the relay can read all messages."

@@ -181,7 +181,7 @@ final class OutboxSender {
     }
 
     /// A device was paired again. If it changed between encrypted and unencrypted, its outbox gets another state
-    /// machine. It may have another release now, so it counts as naming no epochs until it does.
+    /// machine. It may have another program now, so it counts as naming no epochs until it does.
     func paired(_ device: PairedDevice, isOnline: Bool) {
         let isOther = devices.update(device.did) { session in
             session.acknowledgedEpoch = AcknowledgedEpoch()

@@ -278,7 +278,7 @@ final class PushCarrier {
 }
 
 extension PushReceiver.Position {
-    /// As it is written: a device that names epochs always does, so a desktop never takes it for one of the first release.
+    /// As it is written: a device that names epochs always does, so a desktop never takes it for one that doesn't.
     fileprivate var namedEpoch: Int64 { epoch ?? 0 }
 
     /// The acknowledgement. If the push is of an earlier start of the desktop, a hello: its number settles nothing there, but

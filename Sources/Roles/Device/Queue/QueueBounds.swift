@@ -33,7 +33,7 @@ struct QueueBounds {
         return bounded
     }
 
-    /// Earlier releases queued commands without a bound. What the device has when it opens is what their users saw.
+    /// Gives a bound to commands that were stored without one: what the device has when it opens, which their users saw.
     func adopt(_ secure: Set<PeerID>) throws(StoreError) {
         let table = QueueTable(connection)
         var change = OfflineQueue.Change()

@@ -160,7 +160,7 @@ import Wire
         #expect(desk.shortString == anew.shortString)
     }
 
-    // MARK: Older releases
+    // MARK: Peers without a revision
 
     @Test("a device before revision 1 pairs with a desktop of today, which has no digits to compare, and says so")
     mutating func oldDevice() throws {

@@ -189,7 +189,7 @@ private struct ShowModel {
             case .store(let desktop):
                 storing = desktop
                 #expect(desktop.isSecure || wasAsking, "nobody was asked about a desktop that proves nothing")
-                // The desktop that is played here is of an older release: digits only where our code commits to nothing.
+                // The desktop that is played here has no `rev`: digits only where our code commits to nothing.
                 var commits = false
                 if case .storing(_, _, let shown) = machine.state { commits = shown.show.random != nil }
                 #expect((desktop.isSecure && !commits) == (desktop.shortString != nil))

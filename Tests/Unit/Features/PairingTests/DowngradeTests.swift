@@ -43,7 +43,7 @@ import Wire
         ) -> Outcome {
             var flow = OfferTable(seed: seed)
             flow.table.carry = carry
-            var offer = Release.present.desktopOffer
+            var offer = PeerFeatures.sessions.desktopOffer
             offer.seal?.confirm = confirm
             flow.acceptsSecure = true
             flow.show(offer)

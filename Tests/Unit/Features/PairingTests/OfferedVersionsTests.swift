@@ -8,7 +8,7 @@ import Wire
 /// Which pairings give a preshared key, and that nobody takes it away unnoticed (WirePairingProofs, "Versions of the
 /// seal").
 @Suite struct OfferedVersionsTests {
-    private static let combinations = Release.allCases.flatMap { first in Release.allCases.map { (first, $0) } }
+    private static let combinations = PeerFeatures.allCases.flatMap { one in PeerFeatures.allCases.map { (one, $0) } }
 
     /// The key of this test's secret and peers.
     private var expected: PresharedKey? {
@@ -43,35 +43,35 @@ import Wire
     // MARK: Old and new peers
 
     @Test(
-        "a device scans: any two releases pair, and have a preshared key if both offer sessions",
+        "a device scans: any two peers pair, and have a preshared key if both offer sessions",
         arguments: combinations)
-    func offers(desktop: Release, device: Release) {
+    func offers(desktop: PeerFeatures, device: PeerFeatures) {
         var flow = OfferTable()
         flow.run(desktop: desktop, device: device)
-        expectSame(flow.deviceKey, flow.desktopKey, isThere: desktop == .present && device == .present)
+        expectSame(flow.deviceKey, flow.desktopKey, isThere: desktop == .sessions && device == .sessions)
         if flow.deviceKey != .some(nil) { #expect(flow.deviceKey == .some(expected)) }
         #expect(flow.device.dropped.total == 0 && flow.desktop.dropped.total == 0)
         #expect(flow.device.presharedKey == nil && flow.desktop.presharedKey == nil, "handed out with the store alone")
     }
 
     @Test("a desktop scans: the same", arguments: combinations)
-    func shows(device: Release, desktop: Release) {
+    func shows(device: PeerFeatures, desktop: PeerFeatures) {
         var flow = ShowTable()
         flow.run(device: device, desktop: desktop)
-        expectSame(flow.deviceKey, flow.desktopKey, isThere: desktop == .present && device == .present)
+        expectSame(flow.deviceKey, flow.desktopKey, isThere: desktop == .sessions && device == .sessions)
         if flow.deviceKey != .some(nil) { #expect(flow.deviceKey == .some(expected)) }
         #expect(flow.device.dropped.total == 0 && flow.desktop.dropped.total == 0)
     }
 
     @Test("typed codes: the same; the key is another for each run", arguments: combinations)
-    func typed(device: Release, desktop: Release) {
+    func typed(device: PeerFeatures, desktop: PeerFeatures) {
         var keys: [PresharedKey] = []
         for seed: UInt64 in 1...2 {
             var flow = TypedCodeTable(seed: seed)
             flow.show(versions: desktop.versions)
             flow.type(versions: device.versions)
             flow.run()
-            expectSame(flow.deviceKey, flow.desktopKey, isThere: desktop == .present && device == .present)
+            expectSame(flow.deviceKey, flow.desktopKey, isThere: desktop == .sessions && device == .sessions)
             #expect(flow.device.dropped.total == 0 && flow.desktop.dropped.total == 0)
             if case .some(.some(let key)) = flow.deviceKey { keys.append(key) }
         }
@@ -84,7 +84,7 @@ import Wire
         for (list, isThere) in [([1, 2, 3], true), ([3, 2], true), ([1], false), ([7, 1], false)] as [(JSONValue, Bool)]
         {
             let versions = try #require(SealVersions(list))
-            var offer = Release.present.desktopOffer
+            var offer = PeerFeatures.sessions.desktopOffer
             offer.seal?.versions = versions
             var flow = OfferTable()
             flow.show(offer)
@@ -106,12 +106,12 @@ import Wire
     @Test("a device that lost its state scans the same code again: the same key; another code gives another one")
     func again() {
         var flow = OfferTable()
-        flow.run(desktop: .present)
+        flow.run(desktop: .sessions)
         let first = flow.deviceKey
-        flow.scan(Release.present.desktopOffer)
+        flow.scan(PeerFeatures.sessions.desktopOffer)
         expectSame(flow.deviceKey, flow.desktopKey, isThere: true)
         #expect(flow.deviceKey == first)
-        var other = Release.present.desktopOffer
+        var other = PeerFeatures.sessions.desktopOffer
         other.seal?.secret = PairingSecret.random().base64url
         flow.show(other)
         flow.scan(other)
@@ -123,10 +123,10 @@ import Wire
 
     @Test(
         "a code whose versions were taken out on the way pairs nobody, and the desktop's user hears why",
-        arguments: [Release.first, .revision])
-    func strippedOffer(to release: Release) {
+        arguments: [PeerFeatures.plain, .revision])
+    func strippedOffer(to features: PeerFeatures) {
         var flow = OfferTable()
-        flow.run(desktop: .present) { release.reads($0) }
+        flow.run(desktop: .sessions) { features.reads($0) }
         #expect(flow.deviceKey == nil && flow.desktopKey == nil)
         #expect(flow.desktop.dropped.downgraded == 1)
         guard case .failed(let failure) = flow.desktop.reported else {
@@ -139,10 +139,10 @@ import Wire
 
     @Test(
         "a device's code whose versions were taken out on the way pairs nobody, and the device's user hears why",
-        arguments: [Release.first, .revision])
-    func strippedShow(to release: Release) {
+        arguments: [PeerFeatures.plain, .revision])
+    func strippedShow(to features: PeerFeatures) {
         var flow = ShowTable()
-        flow.run { release.reads($0) }
+        flow.run { features.reads($0) }
         #expect(flow.deviceKey == nil && flow.desktopKey == nil)
         #expect(flow.device.dropped.downgraded == 1)
         guard case .failed(let failure) = flow.device.reported else {
@@ -200,7 +200,7 @@ import Wire
             }
             var offer = OfferTable()
             offer.table.carry = carry
-            offer.run(desktop: .present)
+            offer.run(desktop: .sessions)
             var show = ShowTable()
             show.table.carry = carry
             show.run()
@@ -220,9 +220,9 @@ import Wire
         }
     }
 
-    @Test("an offer that an older peer never made pairs nobody, and no key is kept on one side alone")
+    @Test("an offer that a peer never made pairs nobody, and no key is kept on one side alone")
     func added() {
-        // The desktop is of an older release; somebody writes versions into its code, or into its step 2.
+        // The desktop makes no offer; someone writes versions into its code, or into its step 2.
         var offer = OfferTable()
         offer.run(desktop: .revision) { seal in
             var seal = seal
@@ -273,7 +273,7 @@ import Wire
             return seal
         }
         var offer = OfferTable()
-        offer.run(desktop: .present, reading: strip)
+        offer.run(desktop: .sessions, reading: strip)
         expectSame(offer.deviceKey, offer.desktopKey, isThere: true)
         var show = ShowTable()
         show.run(reading: strip)
@@ -285,7 +285,7 @@ import Wire
     @Test("a code whose versions can't be read is refused")
     func badCodes() throws {
         func parsed(_ change: (inout JSONObject) -> Void) throws -> PairingSeal? {
-            var json = try #require(JSONValue(parsing: Release.present.desktopOffer.serialized()).object)
+            var json = try #require(JSONValue(parsing: PeerFeatures.sessions.desktopOffer.serialized()).object)
             var bw = json["bw"]?.object ?? [:]
             change(&bw)
             json["bw"] = .object(bw)

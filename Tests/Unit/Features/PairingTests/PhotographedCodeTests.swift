@@ -41,7 +41,7 @@ import Wire
 
         init(seed: UInt64, confirm: Bool, legacy: LegacyPairing = .qr) {
             random = SeededGenerator(seed: seed)
-            var offer = Release.present.desktopOffer
+            var offer = PeerFeatures.sessions.desktopOffer
             offer.seal?.confirm = confirm
             perform(desktop.show(offer, legacy: legacy))
         }
@@ -50,12 +50,12 @@ import Wire
             if case .displaying(let offer, _) = desktop.reported { offer } else { nil }
         }
 
-        mutating func scan(_ offer: DesktopPairingOffer, _ identity: PairingIdentity, _ release: Release) {
+        mutating func scan(_ offer: DesktopPairingOffer, _ identity: PairingIdentity, _ features: PeerFeatures) {
             var offer = offer
-            offer.seal = offer.seal.map(release.reads)
+            offer.seal = offer.seal.map(features.reads)
             var device = DeviceScanStateMachine()
             let actions = device.scan(
-                offer.serialized(), identity: identity, versions: release.versions, now: now)
+                offer.serialized(), identity: identity, versions: features.versions, now: now)
             devices[identity.did] = device
             perform(actions, identity.did)
         }
@@ -177,22 +177,22 @@ import Wire
     }
 
     @Test(
-        "a desktop's code answered by two, in any order, on any release: one is paired at most, and the other one told",
+        "a desktop's code answered by two, in any order, with any features: one is paired at most, and the other one told",
         arguments: 0..<150 as Range<UInt64>)
     func offer(seed: UInt64) throws {
-        for bystander in Release.allCases where bystander != .first || seed.isMultiple(of: 3) {
+        for bystander in PeerFeatures.allCases where bystander != .plain || seed.isMultiple(of: 3) {
             var race = DesktopRace(seed: seed, confirm: false)
             let offer = try #require(race.offer)
             let isFirst = Bool.random(using: &race.random)
             let lead = Int.random(in: 0..<8, using: &race.random)
             let identities = [Fixture.deviceIdentity, Self.bystanderIdentity]
-            let releases: [Release] = [.present, bystander == .first ? .revision : bystander]
+            let peers: [PeerFeatures] = [.sessions, bystander == .plain ? .revision : bystander]
             let order = isFirst ? [0, 1] : [1, 0]
-            race.scan(offer, identities[order[0]], releases[order[0]])
+            race.scan(offer, identities[order[0]], peers[order[0]])
             for _ in 0..<lead where race.isMoving { race.step() }
-            race.scan(offer, identities[order[1]], releases[order[1]])
+            race.scan(offer, identities[order[1]], peers[order[1]])
             for _ in 0..<400 where race.isMoving { race.step() }
-            expectOneWinner(race, "seed \(seed), the bystander is of the release \(bystander)")
+            expectOneWinner(race, "seed \(seed), the bystander has the features \(bystander)")
         }
     }
 
@@ -203,9 +203,9 @@ import Wire
         var race = DesktopRace(seed: seed, confirm: true)
         let offer = try #require(race.offer)
         if Bool.random(using: &race.random) { race.guess(Self.guesserIdentity) }
-        if Bool.random(using: &race.random) { race.scan(offer, Self.bystanderIdentity, .present) }
+        if Bool.random(using: &race.random) { race.scan(offer, Self.bystanderIdentity, .sessions) }
         for _ in 0..<Int.random(in: 0..<8, using: &race.random) where race.isMoving { race.step() }
-        race.scan(offer, Fixture.deviceIdentity, .present)
+        race.scan(offer, Fixture.deviceIdentity, .sessions)
         var meant: PeerID?
         for _ in 0..<400 where race.isMoving || meant == nil {
             guard race.isMoving else { break }

@@ -4,27 +4,28 @@ import Wire
 
 @testable import Pairing
 
-/// What a peer of some release says of itself in a code or a frame.
-enum Release: CaseIterable {
+/// What a peer says in a code or a frame that it can do.
+enum PeerFeatures: CaseIterable {
     /// Neither a revision nor versions of the seal.
-    case first
+    case plain
     /// A revision, but no sessions.
     case revision
-    case present
+    /// A revision, and sessions.
+    case sessions
 
-    var versions: SealVersions? { self == .present ? .own : nil }
+    var versions: SealVersions? { self == .sessions ? .own : nil }
 
     /// What it sees of a code: nothing of what it doesn't know.
     func reads(_ seal: PairingSeal) -> PairingSeal {
         var seal = seal
-        if self != .present { seal.versions = nil }
-        if self == .first { (seal.hasRevision, seal.commitment) = (false, nil) }
+        if self != .sessions { seal.versions = nil }
+        if self == .plain { (seal.hasRevision, seal.commitment) = (false, nil) }
         return seal
     }
 
     /// A desktop's code.
     var desktopOffer: DesktopPairingOffer {
-        var offer = Fixture.desktopOffer(hasRevision: self != .first)
+        var offer = Fixture.desktopOffer(hasRevision: self != .plain)
         offer.seal?.versions = versions
         return offer
     }
@@ -46,10 +47,10 @@ struct OfferTable {
 
     /// - Parameter read: what the device reads, where that is another code.
     mutating func run(
-        desktop release: Release = .first, device other: Release = .present,
+        desktop features: PeerFeatures = .plain, device other: PeerFeatures = .sessions,
         reading read: ((PairingSeal) -> PairingSeal)? = nil
     ) {
-        let offer = release.desktopOffer
+        let offer = features.desktopOffer
         show(offer)
         var scanned = offer
         scanned.seal = offer.seal.map(read ?? other.reads)
@@ -59,11 +60,11 @@ struct OfferTable {
     mutating func show(_ offer: DesktopPairingOffer) { perform(desktop.show(offer)) }
 
     /// The device scans a code, and does what follows.
-    mutating func scan(_ offer: DesktopPairingOffer, as release: Release = .present) {
+    mutating func scan(_ offer: DesktopPairingOffer, as features: PeerFeatures = .sessions) {
         device = DeviceScanStateMachine()
         perform(
             device.scan(
-                offer.serialized(), identity: Fixture.deviceIdentity, versions: release.versions, now: table.now))
+                offer.serialized(), identity: Fixture.deviceIdentity, versions: features.versions, now: table.now))
         for _ in 0..<100 where device.isActive {
             deliver()
             guard device.isActive, let wait = timer else { continue }
@@ -140,13 +141,13 @@ struct ShowTable {
 
     /// - Parameter read: what the desktop reads, where that is another code.
     mutating func run(
-        device release: Release = .present, desktop other: Release = .present,
+        device features: PeerFeatures = .sessions, desktop other: PeerFeatures = .sessions,
         reading read: ((PairingSeal) -> PairingSeal)? = nil
     ) {
         perform(
             device.show(
                 Fixture.code("012345"), secret: Fixture.secret,
-                random: release == .first ? nil : Fixture.deviceRandom, versions: release.versions,
+                random: features == .plain ? nil : Fixture.deviceRandom, versions: features.versions,
                 identity: Fixture.deviceIdentity, over: Fixture.relay))
         guard case .displaying(var offer, _) = device.reported else { return }
         offer.seal = offer.seal.map(read ?? other.reads)
@@ -157,14 +158,14 @@ struct ShowTable {
     mutating func scanAgain() {
         guard let scanned else { return }
         desktop = DesktopScanStateMachine()
-        scan(scanned, as: .present)
+        scan(scanned, as: .sessions)
     }
 
-    private mutating func scan(_ offer: DevicePairingOffer, as release: Release) {
+    private mutating func scan(_ offer: DevicePairingOffer, as features: PeerFeatures) {
         scanned = offer
         perform(
             desktop.scan(
-                offer.serialized(), identity: Fixture.desktopIdentity, versions: release.versions, now: table.now))
+                offer.serialized(), identity: Fixture.desktopIdentity, versions: features.versions, now: table.now))
         if case .taken(let actions) = desktop.answer(accept: true, now: table.now) { perform(actions) }
         for _ in 0..<100 where desktop.isActive {
             deliver()

@@ -49,7 +49,7 @@ struct SealedOfferTests {
 
         let record = try #require(try await bench.devices.first)
         #expect(record["id"] == .string(device.id) && record["secure"] == true)
-        // It answers as the first release does: the digits of that one can be imitated, so there are none.
+        // It answers without `rev`: its digits could be imitated, so there are none.
         #expect(record["sas"] == nil && record["sasMissing"] == "older_peer")
 
         try await device.command("notification.getUnreadCount", id: "a", to: desktop)

@@ -99,7 +99,7 @@ import Wire
         let opened = try open(file)
         defer { opened.database.close() }
         try opened.database.run { (connection) throws(StoreError) in _ = try connection.execute(sql) }
-        // As with a release that had no copy of the pairings.
+        // As in a state directory from before there was a copy of the pairings.
         unlink(file.replacingOccurrences(of: ".db", with: ".pairings"))
     }
 

@@ -130,7 +130,7 @@ async def pair(device: Device, arguments: argparse.Namespace) -> int:
     if desktop.sas is not None:
         print(f"Compare on both sides: {desktop.sas.digits}, {' '.join(desktop.sas.words)}")
     elif desktop.sas_missing is not None:
-        print("There is nothing to compare: the desktop runs an older release. Update it and pair again.")
+        print("There are no digits to compare: the desktop doesn't support them. Update it and pair again.")
     if not desktop.secure:
         await warn_of_forgery(device, desktop)
     return DONE

@@ -296,8 +296,8 @@ class SealStatus:
     #: The lowest version that is accepted from the peer: 2 (sessions), or 1 (static keys) before the first session
     #: without a preshared key.
     version: int
-    #: Whether a preshared key from the pairing protects the sessions, in addition to the identity keys. False for older
-    #: pairings, and for a peer of an older release: update both sides and pair again to get one.
+    #: Whether a preshared key from the pairing protects the sessions, in addition to the identity keys. False if one
+    #: side did not offer sessions while pairing: update both and pair again to get one.
     psk: bool = False
     #: "handshake_refused": the desktop answers with different keys than those of the pairing, for example after a
     #: backup of one side was restored; pair again. "no_session": the peer has not answered for 90 s, and no

@@ -21,7 +21,7 @@ import Wire
             try peers.begin(peer, presharedKey: psk)
             #expect(try peers.all() == [peer: SealPeers.Entry(presharedKey: psk)])
             #expect(try peers.all()[peer]?.policy.minimum == .two)
-            // As an earlier release stored it.
+            // As before a key implied 2.
             try connection.execute("UPDATE seal_peer SET minimum = 1")
             #expect(try peers.all()[peer]?.policy.minimum == .two)
             try peers.complete(peer)

@@ -6,7 +6,7 @@ import Wire
 
 /// Which versions count, and that they never go down (WireSessions, "Versions").
 @Suite struct SealPolicyTests {
-    /// What this release offers.
+    /// What this side offers.
     private let own: SealOffer
 
     init() throws { own = try SealOffer(decoding: SealVersions.own.json) }

@@ -110,7 +110,7 @@ import Testing
         #expect(Set(sizes) == [528])
     }
 
-    @Test("the sizes that an earlier release sends are read, from 256 bytes on")
+    @Test("the sizes of a sender that doesn't fill are read, from 256 bytes on")
     func oldSizes() throws {
         for count in 20..<511 {
             let body: JSONObject = ["x": .string(String(repeating: "x", count: count))]
