@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PAGES = ("PromisesAndTests.md", "HeaderPromisesAndTests.md")
-CATALOGUE = "Sources/Library/CABI/Bellwire.docc"
+FOLDER = "Tests/Quality"
 
 #: What makes words of the header a promise.
 PROMISES = re.compile(r"\b(?:exactly once|never|every|always|at most)\b", re.IGNORECASE)
@@ -173,7 +173,7 @@ def findings(root: Path) -> Iterator[str]:
             yield f"{source.name}: it promises nothing: has its section another name?"
     known: dict[str, set[str]] = {}
     for page in PAGES:
-        path = root / CATALOGUE / page
+        path = root / FOLDER / page
         if not path.exists():
             yield f"{page}: there is no such page"
             continue

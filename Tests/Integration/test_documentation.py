@@ -102,6 +102,8 @@ def blocks_of(page: Path) -> Iterator[Block]:
 
 
 PAGES = sorted(CATALOGUE.glob("*.md"))
+#: Pages for contributors: which tests break what, and which test each promise.
+QUALITY = sorted((ROOT / "Tests/Quality").glob("*.md"))
 BLOCKS = [block for page in PAGES for block in blocks_of(page)]
 LANGUAGES = {"c", "cpp", "python", "sh", "console", "cmake", "json", "ini", "nginx", "caddyfile", "toml"}
 
@@ -189,9 +191,21 @@ def test_the_table_of_modules_is_that_of_the_package() -> None:
 
 
 def test_every_file_that_a_page_names_exists() -> None:
-    for page in PAGES:
+    assert QUALITY
+    for page in [*PAGES, *QUALITY]:
         for name in re.findall(r"`((?:Sources|Tests|examples|bindings|include)/[\w./-]*)`", page.read_text()):
             assert (ROOT / name).exists(), f"{page.name}: {name}"
+
+
+def test_links_of_the_pages_about_quality_lead_to_files_and_sections_that_exist() -> None:
+    for page in QUALITY:
+        text = page.read_text()
+        assert "<doc:" not in text, f"{page.name}: only DocC follows such a link"
+        for target, section in re.findall(r"\]\(([^)#]+)(?:#([\w-]+))?\)", text):
+            linked = page.parent / target
+            assert linked.is_file(), f"{page.name}: {target}"
+            headings = re.findall(r"^#+ (.*)$", linked.read_text(), re.MULTILINE)
+            assert not section or section in [each.lower().replace(" ", "-") for each in headings], section
 
 
 #: Where comments cite the pages of the wire: the page's name, a comma, and one or more sections in quotes.

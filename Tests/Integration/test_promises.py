@@ -68,8 +68,8 @@ HEADER_PAGE = """# More
 FILES = {
     "README.md": README,
     "include/bellwire.h": HEADER,
-    f"{promises.CATALOGUE}/{promises.PAGES[0]}": PAGE,
-    f"{promises.CATALOGUE}/{promises.PAGES[1]}": HEADER_PAGE,
+    f"{promises.FOLDER}/{promises.PAGES[0]}": PAGE,
+    f"{promises.FOLDER}/{promises.PAGES[1]}": HEADER_PAGE,
     "Tests/ATests/KeyTests.swift": '@Test("a key, with func in its text") func isNew() {}\n'
     "@Test(\n    arguments: [1]) @MainActor\nfunc isShown(number: Int) {}\nfunc helper() {}\n",
     "Tests/Integration/test_keys.py": "def test_a_key() -> None:\n    pass\n\n\ndef helper() -> None:\n    pass\n",
@@ -94,7 +94,7 @@ def test_promises_with_their_tests_have_no_findings(tree: Path) -> None:
     assert found(tree) == []
 
 
-PAGE_OF_THE_README, PAGE_OF_THE_HEADER = (f"{promises.CATALOGUE}/{page}" for page in promises.PAGES)
+PAGE_OF_THE_README, PAGE_OF_THE_HEADER = (f"{promises.FOLDER}/{page}" for page in promises.PAGES)
 
 CHANGES = {
     "a reworded promise of the README": ("README.md", "Each key is new", "Every key is new", 2),
