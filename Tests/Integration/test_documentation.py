@@ -352,7 +352,24 @@ def goes_on_after_its_child(scene: Scene, program: Path) -> None:
     assert running.wait() == 0
 
 
+def pushes_beside_a_desktop(scene: Scene, *program: str | Path) -> list[str]:
+    """The program pushes through the desktop that runs in the same home, and a paired device gets that."""
+    desktop = scene.bellwire("desktop", "--relay-url", scene.relay)
+    pair = scene.bellwire("pair", desktop.line(r"^\{.*desktop-pairing.*").string)
+    assert pair.wait() == 0, pair.err.all
+    running = scene.start(*program)
+    assert running.wait() == 0, running.err.all
+    listen = scene.bellwire("listen", "--once", "--timeout", "20")
+    listen.line(r"  Hello  from (C|Python)$")
+    return running.out.all
+
+
+def pushes_in_c(scene: Scene, program: Path) -> None:
+    assert pushes_beside_a_desktop(scene, program) == ["BW_OK"]
+
+
 SCENES: dict[str, Callable[[Scene, Path], None]] = {
+    "hello.c": pushes_in_c,
     "listener.c": gets_a_push,
     "glib.c": gets_a_push,
     "qt.cpp": gets_a_push,
@@ -520,8 +537,13 @@ def gets_a_push_in_python(scene: Scene, program: Path) -> None:
     assert running.wait() == 0, running.err.all
 
 
+def pushes_in_python(scene: Scene, program: Path) -> None:
+    assert pushes_beside_a_desktop(scene, *PYTHON, program) == ["devices that have it: 0"]
+
+
 #: peer.py has a scene among the frames.
 PYTHON_SCENES: dict[str, Callable[[Scene, Path], None]] = {
+    "hello.py": pushes_in_python,
     "listener.py": gets_a_push_in_python,
     "alistener.py": gets_a_push_in_python,
     "desk.py": is_told_by_a_desk,
