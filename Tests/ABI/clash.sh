@@ -3,7 +3,7 @@
 
 # What links the archive, in $options.
 archive_options() {
-    read -ra options < <(flags "$stage" --static --libs | sed "s|-lbellwire|$stage/lib/libbellwire.a|")
+    read -ra options < <(flags "$stage" --static --libs)
 }
 
 # The host of clash.c, built with a library and run: clash NAME EXPECTED LIBRARY OPTIONS…

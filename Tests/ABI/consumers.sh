@@ -60,6 +60,11 @@ test_consumers() {
             clean "$compiler" -std=c99 "${warnings[@]}" "$here/consumer.c" $(flags "$static" --static --cflags --libs) -o "$work/consumer"
         gives "  and it runs" "$version opens" clean "$work/consumer"
         # shellcheck disable=SC2046
+        works "$compiler links the archive, which stands beside the shared library" \
+            clean "$compiler" -std=c99 "${warnings[@]}" "$here/consumer.c" $(flags "$tree" --static --cflags --libs) -o "$work/consumer"
+        gives "  and it runs" "$version opens" clean "$work/consumer"
+        same "  without the shared library" "$(readelf -d "$work/consumer" | grep -F libbellwire)" ""
+        # shellcheck disable=SC2046
         works "$compiler links the archive, dropping sections that nothing refers to" \
             clean "$compiler" -std=c99 "${warnings[@]}" -Wl,--gc-sections "$here/consumer.c" $(flags "$static" --static --cflags --libs) -o "$work/consumer"
         gives "  and it runs" "$version opens" clean "$work/consumer"
@@ -70,10 +75,10 @@ test_consumers() {
         -Wl,--as-needed $(flags "$static" --static --cflags --libs) -o "$work/consumer"
     same "  which is all that it names, but for what is in libc" \
         "$(readelf -d "$work/consumer" | sed -n 's/.*(NEEDED).*\[lib\(.*\)\.so.*/-l\1/p' | grep -vxE -- '-lc|-lgcc_s' | sort)" \
-        "$(flags "$static" --static --libs-only-l | tr ' ' '\n' | grep -vxE -- '|-lbellwire|-lpthread|-ldl' | sort)"
+        "$(flags "$static" --static --libs-only-l | tr ' ' '\n' | grep -vxE -- '|-lbellwire|-l:libbellwire.a|-lpthread|-ldl' | sort)"
     same "  and all that CMake's target names" \
         "$(sed -n 's/.*INTERFACE_LINK_LIBRARIES "\(.*\)".*/\1/p' "$static/lib/cmake/bellwire/bellwireConfig.cmake" | tr ';' '\n' | sort)" \
-        "$(flags "$static" --static --libs-only-l | tr ' ' '\n' | sed -n 's/^-l//p' | grep -vx bellwire | sort)"
+        "$(flags "$static" --static --libs-only-l | tr ' ' '\n' | sed -n 's/^-l//p' | grep -vxE 'bellwire|:libbellwire.a' | sort)"
 
     for compiler in "$gxx" "$clangxx"; do
         for standard in c++11 c++14 c++17 c++20; do

@@ -94,7 +94,7 @@ compile() {
         -c "$here/$program.c" -o "$object" || return
     case $library in
         shared) libraries="-L$stage/lib -lbellwire -ljansson -Wl,-rpath,$stage/lib" ;;
-        static) libraries="$stage/lib/libbellwire.a $(flags "$stage" --static --libs | sed 's/-lbellwire//') -ljansson" ;;
+        static) libraries="$(flags "$stage" --static --libs) -ljansson" ;;
         *) return 0 ;;
     esac
     case $program in

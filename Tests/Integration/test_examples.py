@@ -71,9 +71,7 @@ def by_pkg_config(directory: Path, *flags: str, static: bool) -> Path:
         found = succeeds(
             "pkg-config", *(["--static"] if static else []), "--cflags", "--libs", "bellwire", *also
         ).split()
-        if static:
-            found[found.index("-lbellwire")] = str(STAGE / "lib/libbellwire.a")
-        else:
+        if not static:
             found.append(f"-Wl,-rpath,{STAGE / 'lib'}")
         source = EXAMPLES / f"{name}.cpp"
         compiler = ["g++", "-std=c++17"]

@@ -93,6 +93,7 @@ def test_a_prefix_has_what_each_host_looks_for_and_can_be_moved(tmp_path: Path) 
         "lib/libbellwire.so.1",
         "lib/libbellwire.a",
         "lib/pkgconfig/bellwire.pc",
+        "lib/pkgconfig/bellwire-shared.pc",
         "lib/cmake/bellwire/bellwireConfig.cmake",
         "lib/cmake/bellwire/bellwireConfigVersion.cmake",
         "lib/systemd/system/bellwire-relay.service",
@@ -152,6 +153,21 @@ def test_the_shared_library_is_linked_without_what_the_static_one_takes(tmp_path
     assert {"-lqrencode", "-lsodium", "-lsqlite3"} <= set(static)
     # OpenSSL is loaded with the first TLS connection.
     assert not {"-lssl", "-lcrypto"} & set(static)
+
+
+def test_the_static_library_is_linked_by_the_flags_alone(tmp_path: Path) -> None:
+    """With both libraries in one directory, also beside the flags of others, whatever their order."""
+    install("--prefix", tmp_path)
+    (tmp_path / "app.c").write_text(C_PROGRAM)
+    path = {"PKG_CONFIG_PATH": str(tmp_path / "lib/pkgconfig")}
+    for names in (["bellwire"], ["bellwire", "jansson"], ["jansson", "bellwire"]):
+        flags = run("pkg-config", "--static", "--cflags", "--libs", *names, **path).stdout.split()
+        run("cc", tmp_path / "app.c", "-o", tmp_path / "app", *flags)
+        assert "libbellwire" not in run("readelf", "-d", tmp_path / "app").stdout
+        assert run(tmp_path / "app").stdout == f"{VERSION}\n"
+    # What follows on the command line is linked as before: a library that nothing uses stays.
+    run("cc", tmp_path / "app.c", "-o", tmp_path / "app", "-Wl,--no-as-needed", *flags, "-lz")
+    assert "libz" in run("readelf", "-d", tmp_path / "app").stdout
 
 
 def test_nothing_is_written_through_a_link_that_stands_in_the_way(tmp_path: Path) -> None:
@@ -506,6 +522,7 @@ def test_each_package_has_its_part_and_no_other(packages: list[Path]) -> None:
         f"usr/lib/{TRIPLET}/libbellwire.so",
         f"usr/lib/{TRIPLET}/libbellwire.a",
         f"usr/lib/{TRIPLET}/pkgconfig/bellwire.pc",
+        f"usr/lib/{TRIPLET}/pkgconfig/bellwire-shared.pc",
         f"usr/lib/{TRIPLET}/cmake/bellwire/bellwireConfig.cmake",
         f"usr/lib/{TRIPLET}/cmake/bellwire/bellwireConfigVersion.cmake",
         f"{overrides}/libbellwire-dev",
@@ -566,7 +583,8 @@ def test_the_packages_depend_on_what_they_load(packages: list[Path]) -> None:
     assert {"libbellwire1", "libgtk-3-0", "libayatana-appindicator3-1", "libjansson4"} <= tray
     private = re.findall("^Libs.private: (.*)$", (ROOT / "bindings/c/bellwire.pc.in").read_text(), re.MULTILINE)
     # These come with a compiler.
-    static = set(private[0].split()) - {"-lstdc++", "-lm", "-lpthread", "-ldl"}
+    named = {flag for flag in private[0].split() if flag.startswith("-l")}
+    static = named - {"-l:libbellwire.a", "-lstdc++", "-lm", "-lpthread", "-ldl"}
     recommended = field(package(packages, "libbellwire-dev"), "Recommends").split(", ")
     assert len(static) == len(recommended) and "libssl-dev" not in recommended
     python = field(package(packages, "python3-bellwire"), "Depends").split(", ")
@@ -607,9 +625,7 @@ def users_program(root: ThrowawayRoot, shared: Path) -> None:
     root.run("sh", "-c", f"{compiler} $(pkg-config --cflags --libs bellwire)")
     assert root.run("/tmp/app").stdout == f"{VERSION}\n"
     assert f"/usr/lib/{TRIPLET}/libbellwire.so.1" in root.run("ldd", "/tmp/app").stdout.replace("/lib/", "/usr/lib/", 1)
-    root.run(
-        "sh", "-c", f"{compiler} $(pkg-config --static --cflags --libs bellwire | sed s/-lbellwire/-l:libbellwire.a/)"
-    )
+    root.run("sh", "-c", f"{compiler} $(pkg-config --static --cflags --libs bellwire)")
     assert root.run("/tmp/app").stdout == f"{VERSION}\n"
     assert "libbellwire" not in root.run("ldd", "/tmp/app").stdout
     shutil.copytree(ROOT / "Tests/ABI/cmake", shared / "abi/cmake", dirs_exist_ok=True)

@@ -96,9 +96,9 @@ order=()
 if [ -f "$here/order.txt" ]; then order=(--order "$here/order.txt"); fi
 inputs=$(
     {
-        cat "$modules" "$release/bellwire" "$root"/include/*.h "$here"/{build.sh,link.sh,archive.c,fork.c,older.c,bellwire.pc.in} \
+        cat "$modules" "$release/bellwire" "$root"/include/*.h "$here"/{build.sh,link.sh,archive.c,fork.c,older.c} \
             "$root/bindings/python/_build/inventory.py" \
-            "$here"/cmake/*.in ${order[@]+"$here/order.txt"}
+            "$here"/*.pc.in "$here"/cmake/*.in ${order[@]+"$here/order.txt"}
         # Copied into what is linked: an update of one is a reason to link again.
         for library in libjansson.a libuv_a.a libstdc++.a; do cat "$(cc "-print-file-name=$library")"; done
         swiftc -print-target-info -static-stdlib

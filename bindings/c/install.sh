@@ -189,7 +189,9 @@ put 644 "$stage/lib/libbellwire.a" "$libdir/libbellwire.a"
 for file in "$stage"/include/*.h; do
     put 644 "$file" "include/$(basename "$file")"
 done
-described "$here/bellwire.pc.in" "$libdir/pkgconfig/bellwire.pc"
+for file in "$here"/*.pc.in; do
+    described "$file" "$libdir/pkgconfig/$(basename "$file" .in)"
+done
 for file in "$here"/cmake/*.in; do
     described "$file" "$libdir/cmake/bellwire/$(basename "$file" .in)"
 done

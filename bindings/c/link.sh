@@ -161,9 +161,10 @@ link_static() {
 describe() {
     mkdir -p "$stage/lib/pkgconfig" "$stage/lib/cmake/bellwire"
     # @PREFIX@ is the path from the libraries to the prefix; install.sh sets others.
-    sed "s/@VERSION@/$version/g; s/@PREFIX@/../g" "$here/bellwire.pc.in" > "$stage/lib/pkgconfig/bellwire.pc"
-    for template in "$here"/cmake/*.in; do
-        sed "s/@VERSION@/$version/g; s/@PREFIX@/../g" "$template" > "$stage/lib/cmake/bellwire/$(basename "$template" .in)"
+    local template folder
+    for template in "$here"/*.pc.in "$here"/cmake/*.in; do
+        case $template in *.pc.in) folder=pkgconfig ;; *) folder=cmake/bellwire ;; esac
+        sed "s/@VERSION@/$version/g; s/@PREFIX@/../g" "$template" > "$stage/lib/$folder/$(basename "$template" .in)"
     done
     cp "$root"/include/*.h "$stage/include/"
 }
