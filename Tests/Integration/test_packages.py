@@ -512,6 +512,60 @@ def test_each_package_in_machine_code_says_what_is_inside(packages: list[Path], 
         check_inventory(tmp_path / name / "usr/share/doc" / name)
 
 
+def paragraphs(text: str) -> list[dict[str, str]]:
+    """The paragraphs of a file in the format of DEP 5: fields with all their lines."""
+    found: list[dict[str, str]] = []
+    for paragraph in text.strip().split("\n\n"):
+        fields = re.findall(r"^([\w-]+): ?(.*(?:\n[ \t].*)*)", paragraph, re.MULTILINE)
+        assert "".join(f"{name}:{value}" for name, value in fields).strip(), paragraph
+        found.append(dict(fields))
+    return found
+
+
+def test_the_copyright_file_names_everything_that_is_inside(packages: list[Path], tmp_path: Path) -> None:
+    """What the linker has read is in the SBOM: each part has its version, files and licence in the copyright file, and
+    each licence its text. A part that nobody has described ends the build of the packages."""
+    script = ROOT / "bindings/debian/copyright.py"
+    for name in PACKAGES:
+        run("dpkg-deb", "--extract", package(packages, name), tmp_path / name)
+        head, ours, inside, *licences = paragraphs((tmp_path / name / f"usr/share/doc/{name}/copyright").read_text())
+        assert head["Upstream-Name"] == "Bellwire" and head["Source"].startswith("https://")
+        assert (ours["Files"], ours["License"]) == ("*", "Expat")
+        for file in ("bin/bellwire", "lib/libbellwire.a", "lib/libbellwire.so.1"):
+            assert f"stage/{file}" in inside["Files"].split() and (STAGE / file).exists()
+        named = set(re.split(" and ", inside["License"]))
+        texts = {each["License"].split("\n")[0]: each["License"].split("\n", 1)[1] for each in licences}
+        assert named == set(texts) and all(len(text) > 300 for text in texts.values())
+        for text in texts.values():
+            for common in re.findall(r"/usr/share/common-licenses/([\w.-]+\w)", text):
+                assert Path("/usr/share/common-licenses", common).exists(), common
+        said = " ".join(inside["Comment"].split())
+        for part in json.loads((STAGE / "share/doc/bellwire/bellwire.spdx.json").read_text())["packages"][1:]:
+            files = part["comment"].removeprefix("inside: ")
+            found = re.search(
+                re.escape(f"{part['name']} {part['versionInfo']} ({files}), ") + r"(.+?)(?:;|\.)(?: |$)", said
+            )
+            assert found and set(found.group(1).split(" and ")) <= named, part
+
+    sbom = {"packages": [{}, {"name": "left-pad", "versionInfo": "1", "comment": "inside: libleftpad.a"}]}
+    (tmp_path / "sbom.json").write_text(json.dumps(sbom))
+    refused = run(script, "--licence", ROOT / "LICENSE", "--sbom", tmp_path / "sbom.json", check=False)
+    assert refused.returncode != 0 and "left-pad" in refused.stderr
+
+
+def test_the_packages_say_where_the_project_is(packages: list[Path], tmp_path: Path) -> None:
+    for path in packages:
+        assert field(path, "Homepage").startswith("https://"), path
+    control = (ROOT / "bindings/debian/control").read_text().split("\n\n")[0]
+    assert "\nHomepage: @HOMEPAGE@\nVcs-Git: @VCS@.git\nVcs-Browser: @VCS@\n" in control
+    run("dpkg-deb", "--extract", package(packages, "python3-bellwire"), tmp_path)
+    (metadata,) = tmp_path.rglob("METADATA")
+    assert f"\nProject-URL: Homepage, {field(packages[0], 'Homepage')}\n" in metadata.read_text()
+    build = ROOT / "bindings/debian/build.sh"
+    refused = run(build, "--stage", STAGE, "--output", tmp_path, check=False, BELLWIRE_HOMEPAGE="here & there")
+    assert refused.returncode == 1 and "'here & there' is not an https URL" in refused.stderr
+
+
 def test_each_package_has_its_part_and_no_other(packages: list[Path]) -> None:
     def part(name: str) -> set[str]:
         return {path for path in contents(package(packages, name)) if not path.startswith(f"usr/share/doc/{name}/")}

@@ -7,7 +7,8 @@
 #   --output DIR   where to put the packages (default: build/debian in the checkout)
 #   --stage DIR    the tree that bindings/c/build.sh made (default: $BELLWIRE_STAGE, or build/stage in the checkout, which
 #                  is built first when it is not there)
-# bindings/c/packages.sh --tests installs what it needs. DEBFULLNAME and DEBEMAIL name the maintainer.
+# bindings/c/packages.sh --tests installs what it needs. DEBFULLNAME and DEBEMAIL name the maintainer, BELLWIRE_HOMEPAGE
+# and BELLWIRE_VCS the project's page and repository: https URLs.
 set -euo pipefail
 shopt -s inherit_errexit
 export LC_ALL=C.UTF-8
@@ -59,6 +60,14 @@ if [ -z "${SOURCE_DATE_EPOCH:-}" ]; then
         || fail "this is not a git checkout: set SOURCE_DATE_EPOCH to the time of the sources, in seconds"
 fi
 export SOURCE_DATE_EPOCH
+
+# The project has no public address of its own yet. A name below .invalid never leads anywhere.
+homepage=${BELLWIRE_HOMEPAGE:-https://bellwire.invalid}
+vcs=${BELLWIRE_VCS:-$homepage/bellwire}
+for url in "$homepage" "$vcs"; do
+    [[ $url =~ ^https://[A-Za-z0-9.-]+(/[A-Za-z0-9._~/-]*)?$ ]] || fail "'$url' is not an https URL: see BELLWIRE_HOMEPAGE and BELLWIRE_VCS in --help"
+done
+
 version=$(sed -n 's/^#define BW_VERSION "\(.*\)"$/\1/p' "$stage/include/bellwire.h")
 
 # MARK: The tree that the packages are made in
@@ -87,17 +96,16 @@ Version: $version
 Summary: End-to-end encrypted push notifications between your own machines
 License: MIT
 Requires-Python: >=3.9
+Project-URL: Homepage, $homepage
+Project-URL: Source, $vcs
 METADATA
 
-cp -a "$here"/{control,rules,not-installed,*.install,*.prerm,*.postrm,*.lintian-overrides} "$tree/debian/"
+addressed() { sed "s|@HOMEPAGE@|$homepage|; s|@VCS@|$vcs|"; }
+addressed < "$here/control" > "$tree/debian/control"
+"$here/copyright.py" --licence "$root/LICENSE" --sbom "$stage/share/doc/bellwire/bellwire.spdx.json" | addressed > "$tree/debian/copyright"
+cp -a "$here"/{rules,not-installed,*.install,*.prerm,*.postrm,*.lintian-overrides} "$tree/debian/"
 "$here/symbols.sh" > "$tree/debian/libbellwire1.symbols"
 echo "3.0 (quilt)" > "$tree/debian/source/format"
-{
-    cat "$here/copyright"
-    echo "License: Expat"
-    # The permission alone: the title and the copyright stand in fields of their own.
-    sed -n '/^Permission/,$p' "$root/LICENSE" | sed 's/^$/./; s/^/ /'
-} > "$tree/debian/copyright"
 cat > "$tree/debian/changelog" << CHANGELOG
 bellwire ($version-1) unstable; urgency=medium
 
