@@ -97,6 +97,7 @@ def test_a_prefix_has_what_each_host_looks_for_and_can_be_moved(tmp_path: Path) 
         "lib/cmake/bellwire/bellwireConfig.cmake",
         "lib/cmake/bellwire/bellwireConfigVersion.cmake",
         "lib/systemd/system/bellwire-relay.service",
+        "lib/systemd/system/bellwire-desktop@.service",
         "share/systemd/user/bellwire-desktop.service",
         "share/systemd/user/bellwire-agent.service",
         "share/bash-completion/completions/bellwire",
@@ -395,11 +396,12 @@ def test_the_relay_of_the_unit_works_behind_its_filters(start: Callable[..., Pro
     assert relay.err.all == []
 
 
-def test_the_desktop_of_the_user_unit_works_behind_its_filters(
-    start: Callable[..., Program], relay: str, nobodys: Path
+@pytest.mark.parametrize("name", ["share/systemd/user/bellwire-desktop", "lib/systemd/system/bellwire-desktop@"])
+def test_the_desktop_of_a_unit_works_behind_its_filters(
+    start: Callable[..., Program], relay: str, nobodys: Path, name: str
 ) -> None:
     """Without a terminal it offers no pairing, so that no code reaches a journal, and needs no standard output."""
-    unit = nobodys / "prefix/share/systemd/user/bellwire-desktop.service"
+    unit = nobodys / f"prefix/{name}.service"
     for setting in ("StandardInput=null", "StandardOutput=null"):
         assert f"\n{setting}\n" in unit.read_text()
     command = exec_start(unit, BELLWIRE_DESKTOP_OPTIONS=f"--relay-url {relay} --state-dir {nobodys / 'state'}")
@@ -593,6 +595,7 @@ def test_each_package_has_its_part_and_no_other(packages: list[Path]) -> None:
         "usr/bin/bellwire",
         "etc/bellwire/relay.conf",
         "lib/systemd/system/bellwire-relay.service",
+        "lib/systemd/system/bellwire-desktop@.service",
         "usr/lib/systemd/user/bellwire-desktop.service",
         "usr/lib/systemd/user/bellwire-agent.service",
         "usr/share/bash-completion/completions/bellwire",
@@ -734,6 +737,7 @@ def test_installed_used_upgraded_and_purged_nothing_is_left(
         users_terminal(root)
         for unit, scope in (
             ("bellwire-relay", "--system"),
+            ("bellwire-desktop@root", "--system"),
             ("bellwire-desktop", "--user"),
             ("bellwire-agent", "--user"),
         ):
@@ -741,10 +745,12 @@ def test_installed_used_upgraded_and_purged_nothing_is_left(
                 "systemd-analyze", scope, "verify", f"{unit}.service", environment=["XDG_RUNTIME_DIR=/run"]
             )
             assert verified.stdout + verified.stderr == ""
-        said = root.run("systemd-analyze", "security", "--offline=true", "bellwire-relay.service").stdout
-        exposure = float(re.findall(r"Overall exposure level for bellwire-relay.service: ([0-9.]+)", said)[0])
-        record_property("relay_unit_exposure", exposure)
-        assert exposure <= 1.5
+        # A desktop's unit leaves its user's home as it is.
+        for unit, bound in (("bellwire-relay", 1.5), ("bellwire-desktop@root", 2.5)):
+            said = root.run("systemd-analyze", "security", "--offline=true", f"{unit}.service").stdout
+            exposure = float(re.findall(rf"Overall exposure level for {unit}.service: ([0-9.]+)", said)[0])
+            record_property(f"{unit}_exposure", exposure)
+            assert exposure <= bound, said
         # Neither is started, nor will be, unless somebody asks for it.
         assert [path for path in root.changed() if re.search(r"\.wants/.*bellwire", path)] == []
 
@@ -759,6 +765,14 @@ def test_installed_used_upgraded_and_purged_nothing_is_left(
         assert [path for path in root.changed() if "bellwire" in path and "cache/man" not in path] == []
         assert root.run("dpkg-query", "--show", *PACKAGES, check=False).stdout == ""
     assert installed() == before
+
+
+def show(root: ThrowawayRoot, name: str, unit: str) -> str:
+    return root.run("systemctl", "show", "--value", "--property", name, unit).stdout.strip()
+
+
+def main_process(root: ThrowawayRoot, unit: str) -> str:
+    return show(root, "MainPID", unit)
 
 
 def users_desktop(root: ThrowawayRoot) -> None:
@@ -785,6 +799,35 @@ def users_desktop(root: ThrowawayRoot) -> None:
     systemctl("stop", "bellwire-desktop")
     assert systemctl("show", "--value", "--property=Result", "bellwire-desktop") == "success\n"
     root.run("systemctl", "stop", "manager")
+
+
+def system_desktop(root: ThrowawayRoot) -> None:
+    """The same desktop without a session, as a unit of the system: the person's own commands reach it."""
+    (root.root / "etc/bellwire/desktop-person.conf").write_text(
+        'BELLWIRE_DESKTOP_OPTIONS="--relay-url ws://127.0.0.1:9001 --name Study"\n'
+    )
+    unit = "bellwire-desktop@person"
+    root.run("systemctl", "start", unit)
+    said = ["journalctl", f"--unit={unit}", "--output=cat"]
+    wait_until(lambda: "bellwire: online" in root.run(*said).stdout, 15)
+    process = root.root / "proc" / main_process(root, unit)
+    status = dict(line.split(":\t", 1) for line in (process / "status").read_text().splitlines() if ":\t" in line)
+    assert status["Uid"].split()[0] == root.run("id", "--user", "person").stdout.strip()
+    assert (status["CapBnd"], status["NoNewPrivs"], status["Seccomp"]) == ("0" * 16, "1", "2")
+
+    def bellwire(*words: str) -> subprocess.CompletedProcess[str]:
+        person = ["setpriv", "--reuid=person", "--regid=person", "--clear-groups"]
+        return root.run(*person, "bellwire", *words, check=False, environment=["HOME=/home/person"])
+
+    pushed = bellwire("push", "--json", "Backup done")
+    assert pushed.returncode == 0 and json.loads(pushed.stdout)["notificationId"], pushed.stdout + pushed.stderr
+    # It is the desktop of the person's own commands: a second one finds the directory in use.
+    assert bellwire("desktop", "--no-pair", "--relay-url", "ws://127.0.0.1:9001").returncode == 5
+
+    # Nobody has that name: it says so once, and is not tried again.
+    root.run("systemctl", "start", "bellwire-desktop@nobodys", check=False)
+    wait_until(lambda: show(root, "ActiveState", "bellwire-desktop@nobodys") == "failed", 15)
+    assert show(root, "NRestarts", "bellwire-desktop@nobodys") == "0"
 
 
 #: Arguments: the files of the next certificate and its key. Peers of the relay stay connected over a reload.
@@ -837,7 +880,7 @@ def reloads_the_certificate(root: ThrowawayRoot, shared: Path) -> None:
 def test_the_units_run_under_systemd(packages: list[Path], tmp_path: Path) -> None:
     """In a copy of this machine whose first process is systemd: the relay starts with every restriction, is used, is
     started again when it dies and at an upgrade, keeps its state, reads a new certificate, and a purge takes it away; a
-    person's desktop goes through it."""
+    person's desktop goes through it, with a session and without."""
     shared = tmp_path / "shared"
     (tmp_path / "copy").mkdir()
     shutil.copytree(packages[0].parent, shared)
@@ -846,8 +889,8 @@ def test_the_units_run_under_systemd(packages: list[Path], tmp_path: Path) -> No
     except Unavailable as reason:
         pytest.skip(f"systemd cannot be started here; the units run behind their filters alone: {reason}")
 
-    def show(name: str) -> str:
-        return root.run("systemctl", "show", "--value", "--property", name, "bellwire-relay").stdout.strip()
+    def relay(name: str) -> str:
+        return show(root, name, "bellwire-relay")
 
     def healthy() -> bool:
         get = "import urllib.request as r; print(r.urlopen('http://127.0.0.1:9002/health', timeout=5).status)"
@@ -856,11 +899,11 @@ def test_the_units_run_under_systemd(packages: list[Path], tmp_path: Path) -> No
     with root:
         wait_until(lambda: root.run("systemctl", "is-system-running", check=False).stdout == "running\n", 30)
         root.run("dpkg", "--install", f"/mnt/{package(packages, 'bellwire').name}")
-        assert show("ActiveState") == "inactive" and show("UnitFileState") == "disabled"
+        assert relay("ActiveState") == "inactive" and relay("UnitFileState") == "disabled"
 
         root.run("systemctl", "start", "bellwire-relay")
         wait_until(healthy, 15)
-        process = root.root / "proc" / show("MainPID")
+        process = root.root / "proc" / relay("MainPID")
         status = dict(line.split(":\t", 1) for line in (process / "status").read_text().splitlines() if ":\t" in line)
         assert int(status["Uid"].split()[0]) >= 61184  # where systemd takes its passing users from
         assert (status["CapBnd"], status["NoNewPrivs"], status["Seccomp"]) == ("0" * 16, "1", "2")
@@ -868,29 +911,33 @@ def test_the_units_run_under_systemd(packages: list[Path], tmp_path: Path) -> No
         assert (state.stat().st_mode & 0o777) == 0o700 and list(state.iterdir())
 
         users_desktop(root)
+        system_desktop(root)
 
-        died = show("MainPID")
+        died = relay("MainPID")
         root.run("kill", "-KILL", died)
-        wait_until(lambda: show("MainPID") not in (died, "0") and healthy(), 15)
+        wait_until(lambda: relay("MainPID") not in (died, "0") and healthy(), 15)
 
-        older = show("MainPID")
+        older, desktop = relay("MainPID"), main_process(root, "bellwire-desktop@person")
         root.run("dpkg", "--install", f"/mnt/{package(packages, 'bellwire').name}")
-        wait_until(lambda: show("MainPID") not in (older, "0") and healthy(), 15)
+        wait_until(lambda: relay("MainPID") not in (older, "0") and healthy(), 15)
+        wait_until(lambda: main_process(root, "bellwire-desktop@person") not in (desktop, "0"), 15)
 
         # An option that cannot be: it says so once, and is not tried again.
         conf = root.root / "etc/bellwire/relay.conf"
         conf.write_text('BELLWIRE_RELAY_OPTIONS="--listen nowhere"\n')
         root.run("systemctl", "restart", "bellwire-relay", check=False)
-        wait_until(lambda: show("ActiveState") == "failed", 15)
-        assert (show("ExecMainStatus"), show("NRestarts")) == ("2", "0")
+        wait_until(lambda: relay("ActiveState") == "failed", 15)
+        assert (relay("ExecMainStatus"), relay("NRestarts")) == ("2", "0")
         journal = root.run("journalctl", "--unit", "bellwire-relay", "--output", "cat").stdout
         assert '"listen" must be host:port' in journal
 
         reloads_the_certificate(root, shared)
         for file in ("ca.pem", "relay.pem", "relay.key"):
             (conf.parent / file).unlink()
+        (conf.parent / "desktop-person.conf").unlink()
         root.run("dpkg", "--purge", "bellwire")
-        assert show("ActiveState") == "inactive" and show("LoadState") == "not-found"
+        assert show(root, "ActiveState", "bellwire-desktop@person") == "inactive"
+        assert relay("ActiveState") == "inactive" and relay("LoadState") == "not-found"
         assert not state.exists() and not (root.root / "var/lib/bellwire-relay").is_symlink()
         assert not (root.root / "etc/bellwire").exists()
 

@@ -209,6 +209,7 @@ while IFS= read -r command; do
 done <<< "$commands"
 
 unit "$root/bindings/systemd/bellwire-relay.service.in" lib/systemd/system/bellwire-relay.service
+unit "$root/bindings/systemd/bellwire-desktop@.service.in" lib/systemd/system/bellwire-desktop@.service
 # In share, not in lib: there the user's manager also finds those of ~/.local.
 unit "$root/bindings/systemd/bellwire-desktop.service.in" share/systemd/user/bellwire-desktop.service
 unit "$root/bindings/systemd/bellwire-agent.service.in" share/systemd/user/bellwire-agent.service

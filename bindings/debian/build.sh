@@ -103,7 +103,7 @@ METADATA
 addressed() { sed "s|@HOMEPAGE@|$homepage|; s|@VCS@|$vcs|"; }
 addressed < "$here/control" > "$tree/debian/control"
 "$here/copyright.py" --licence "$root/LICENSE" --sbom "$stage/share/doc/bellwire/bellwire.spdx.json" | addressed > "$tree/debian/copyright"
-cp -a "$here"/{rules,not-installed,*.install,*.prerm,*.postrm,*.lintian-overrides} "$tree/debian/"
+cp -a "$here"/{rules,not-installed,*.install,*.postinst,*.prerm,*.postrm,*.lintian-overrides} "$tree/debian/"
 "$here/symbols.sh" > "$tree/debian/libbellwire1.symbols"
 echo "3.0 (quilt)" > "$tree/debian/source/format"
 cat > "$tree/debian/changelog" << CHANGELOG
