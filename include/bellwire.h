@@ -431,6 +431,8 @@ BW_API bw_status bw_device_rekey_confirm(bw_device *device, const char *desktop,
 /* notification.send: shows a notification on the desktop, which stores it and pushes it to its devices.
  * {"title" (1 to 1024 bytes), "body" (at most 65536 bytes), "icon"?, "priority"?: "low"|"normal"|"high"|"urgent",
  * "respectQuietHours"?: bool} -> {"success","notificationId"?,"scheduledAt"?,"silenced","error"?,"timestamp"}.
+ * "data"?: object and the optional fields of a push: "silenced"?: bool,"collapseKey"?,"expiresAt"?,"imageUrl"?,
+ * "deepLink"?,"category"?,"threadId"?,"subtitle"?,"badge"?: number,"sound"?.
  * "silenced": it was stored and pushed without an alert, because the desktop is in quiet hours or its notifications are
  * switched off. Priority "urgent" and "respectQuietHours":false override quiet hours. With "scheduledAt" (milliseconds
  * since 1970, within 366 days) the desktop pushes it at that time by its own clock, and the result contains the time;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import re
 import signal
@@ -46,6 +47,70 @@ def test_title_body_and_priority_have_short_options(
     assert sent.wait() == 0, sent.err.all
     assert sent.out.all == ["Sent to Desk."]
     assert shown(pair) == found
+
+
+ALERT = (
+    *("-p", "urgent", "--collapse", "disk", "--subtitle", "Server", "--image", "https://example.org/i.png"),
+    *("--link", "app://disk", "--category", "MESSAGE", "--thread", "disks", "--sound", "default", "--badge", "3"),
+    *("--button", "Graph=https://example.org/g?a=1", "--button", "Log=https://example.org/l", "--data", "k=v=w"),
+    *("--expires", "2h"),
+)
+
+
+@pytest.mark.parametrize(
+    "command", [["send"], ["send", "--broadcast"], ["send", "--to-mobile"], ["push"]], ids=lambda command: command[-1]
+)
+def test_every_field_of_a_push_has_an_option(pair: Pair, command: list[str]) -> None:  # noqa: F811
+    sent = pair.bellwire(*command, "Disk", "91 %", *ALERT, "--ignore-quiet-hours")
+    assert sent.wait() == 0, sent.err.all
+    listener = pair.bellwire("listen", "--count", "2", "--json")
+    data = listener.event("notification.received", title="Disk")["data"]
+    wanted = {
+        "priority": "urgent", "collapseKey": "disk", "subtitle": "Server", "imageUrl": "https://example.org/i.png",
+        "deepLink": "app://disk", "category": "MESSAGE", "threadId": "disks", "sound": "default", "badge": 3,
+        "silenced": False,
+    }  # fmt: skip
+    assert {key: data[key] for key in wanted} == wanted
+    assert data["data"]["k"] == "v=w"
+    assert json.loads(data["data"]["actions"]) == [
+        {"action": "view", "label": "Graph", "url": "https://example.org/g?a=1"},
+        {"action": "view", "label": "Log", "url": "https://example.org/l"},
+    ]
+    assert 7_000_000 < data["expiresAt"] - data["createdAt"] <= 7_200_000
+    assert pair.bellwire(*command, "Quietly", "--silent").wait() == 0
+    assert listener.event("notification.received", title="Quietly")["data"]["silenced"]
+    assert listener.wait() == 0
+
+
+@pytest.mark.parametrize("command", ["send", "push"])
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        pytest.param(["--button", "Graph"], "LABEL=URL", id="a button without a URL"),
+        pytest.param(["--button", "Graph=x"], "not a URL", id="a button with another text"),
+        pytest.param(["--button", "a=b:c"] * 4, "3 times at most", id="too many buttons"),
+        pytest.param(["--data", "=x"], "NAME=TEXT", id="data without a name"),
+        pytest.param(["--badge", "-1"], "--badge", id="a badge below zero"),
+        pytest.param(["--at", "soon"], "--at", id="a time that is none"),
+    ],
+)
+def test_a_bad_field_is_named(pair: Pair, command: str, options: list[str], said: str) -> None:  # noqa: F811
+    refused = pair.bellwire(command, "Title", *options)
+    assert refused.wait() == 2 and said in refused.err.all[-1], refused.err.all
+
+
+def test_lines_take_the_options_and_override_them(pair: Pair) -> None:  # noqa: F811
+    sender = pair.bellwire("send", "--stdin", "--json", "--collapse", "common", "--thread", "t", "-p", "high")
+    sender.write('{"title":"Own","collapseKey":"own","imageUrl":"https://example.org/i.png"}\n{"title":"Common"}\n')
+    assert sender.process.stdin is not None
+    sender.process.stdin.close()
+    assert sender.wait() == 0, sender.err.all
+    listener = pair.bellwire("listen", "--count", "2", "--json")
+    own = listener.event("notification.received", title="Own")["data"]
+    assert (own["collapseKey"], own["threadId"], own["priority"]) == ("own", "t", "high")
+    common = listener.event("notification.received", title="Common")["data"]
+    assert common["collapseKey"] == "common" and "imageUrl" not in common
+    assert listener.wait() == 0
 
 
 def test_a_quiet_send_says_nothing_but_errors(pair: Pair) -> None:  # noqa: F811

@@ -61,6 +61,32 @@ def test_it_sends_and_shows_the_history(peers: Peers, paired: Shell) -> None:
     assert [each["title"] for each in json.loads(found.stdout)["notifications"]] == ["Build done"]
 
 
+@pytest.mark.parametrize("options", [[], ["--broadcast"]], ids=["send", "broadcast"])
+def test_send_takes_every_field_of_a_push(peers: Peers, paired: Shell, options: list[str]) -> None:
+    done = paired(
+        *("send", "Disk", "91 %", *options, "--priority", "urgent", "--collapse", "disk", "--subtitle", "Server"),
+        *("--image", "https://example.org/i.png", "--link", "app://disk", "--category", "MESSAGE", "--thread", "disks"),
+        *("--button", "Graph=https://example.org/g?a=1", "--sound", "default", "--badge", "3", "--data", "k=v=w"),
+        *("--expires", "2h", "--ignore-quiet-hours"),
+    )
+    assert done.returncode == 0, done.stderr
+    data = json.loads(paired("listen", "--count", "1", "--json").stdout)["data"]
+    wanted = {
+        "title": "Disk", "priority": "urgent", "collapseKey": "disk", "subtitle": "Server", "threadId": "disks",
+        "imageUrl": "https://example.org/i.png", "deepLink": "app://disk", "category": "MESSAGE", "sound": "default",
+        "badge": 3,
+    }  # fmt: skip
+    assert {key: data[key] for key in wanted} == wanted
+    assert data["data"]["k"] == "v=w"
+    assert json.loads(data["data"]["actions"])[0]["url"] == "https://example.org/g?a=1"
+    assert 7_000_000 < data["expiresAt"] - data["createdAt"] <= 7_200_000
+    later = paired("send", "Later", *options, "--at", "2h", "--json")
+    assert later.returncode == 0 and json.loads(later.stdout)["scheduledAt"], later.stderr
+    for wrong in (["--at", "tomorrow"], ["--expires", "30"], ["--button", "Graph"], ["--data", "k"], ["--badge", "-1"]):
+        assert paired("send", "t", *wrong).returncode == 2
+    assert paired("send", "t", "--group", "family").returncode == 2
+
+
 def test_it_listens(peers: Peers, paired: Shell) -> None:
     peers.desktop.notify("Kept", "for it", data={"n": 1})
     done = paired("listen", "--count", "1", "--json")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -82,6 +83,67 @@ def test_any_method_can_be_invoked(peers: Peers, awaited: bool) -> None:
     with pytest.raises((bellwire.UnsupportedError, bellwire.RemoteError)) as caught:
         drive(awaited, peers, "invoke")("weather.tomorrow", {"city": "Delft"})
     assert caught.value.message
+
+
+@pytest.mark.parametrize("name", ["send", "send_to_mobile", "broadcast", "notify"])
+@both
+def test_every_field_of_a_push_can_be_sent(peers: Peers, awaited: bool, name: str) -> None:
+    expires = datetime.now(timezone.utc).replace(microsecond=0) + timedelta(hours=1)
+    fields: bellwire.PushFields = {
+        "priority": Priority.URGENT,
+        "respect_quiet_hours": False,
+        "expires_at": expires,
+        "collapse_key": "disk",
+        "subtitle": "Server",
+        "image_url": "https://example.org/i.png",
+        "deep_link": "app://disk",
+        "category": "MESSAGE",
+        "buttons": {"Graph": "https://example.org/g", "Log": "https://example.org/l"},
+        "thread_id": "disks",
+        "sound": "default",
+        "badge": 3,
+        "data": {"k": [1]},
+    }
+    call = drive(awaited, peers, name) if name != "notify" else peers.desktop.notify
+    if name == "notify" and awaited:
+
+        def call(*arguments: Any, **options: Any) -> Any:
+            return asyncio.run(peers.desktop.anotify(*arguments, **options))
+
+    assert call("Disk", "91 %", **fields).success
+    received = next(iter(peers.device.pushes())).raw
+    assert {key: received[key] for key in ("title", "body", "priority", "expiresAt", "collapseKey", "subtitle")} == {
+        "title": "Disk", "body": "91 %", "priority": "urgent", "expiresAt": int(expires.timestamp() * 1000),
+        "collapseKey": "disk", "subtitle": "Server",
+    }  # fmt: skip
+    assert {key: received[key] for key in ("imageUrl", "deepLink", "category", "threadId", "sound", "badge")} == {
+        "imageUrl": "https://example.org/i.png", "deepLink": "app://disk", "category": "MESSAGE", "threadId": "disks",
+        "sound": "default", "badge": 3,
+    }  # fmt: skip
+    actions = [
+        {"action": "view", "label": "Graph", "url": "https://example.org/g"},
+        {"action": "view", "label": "Log", "url": "https://example.org/l"},
+    ]
+    assert received["data"]["k"] == [1] and json.loads(received["data"]["actions"]) == actions
+    assert not received["silenced"]
+    assert call("Quietly", silenced=True, collapse_key=None).success
+    assert next(iter(peers.device.pushes())).silenced
+    later = call("Later", scheduled_at=datetime.now(timezone.utc) + timedelta(hours=1))
+    assert later.scheduled_at is not None
+    with pytest.raises(TypeError, match="colour"):
+        call("t", colour="red")
+
+
+@both
+def test_pushes_to_groups_and_queued_ones(peers: Peers, awaited: bool) -> None:
+    device = peers.desktop.devices()[0].id
+    peers.desktop.invoke("desktop.setGroup", {"name": "family", "devices": [device]})
+    assert drive(awaited, peers, "broadcast")("Dinner", group="family").delivered_count == 1
+    assert peers.desktop.notify("Dinner", group="family").delivered_count == 1
+    peers.device.stop()
+    for name in ("broadcast", "send_to_mobile"):
+        assert isinstance(drive(awaited, peers, name)("Later", queue_for=60), bellwire.Queued)
+    assert len(peers.device.queue.list()) == 2
 
 
 @both

@@ -42,8 +42,19 @@ extension Command {
     static let pushImage = Option("image", .required("URL"), "An https image for the alert.")
     static let pushLink = Option("link", .required("URL"), "A link that is passed to the program on the device.")
     static let pushCategory = Option(
-        "category", .required("NAME"), "The alert category on the device, which defines the alert's buttons.")
+        "category", .required("NAME"), "The alert category on the device, which defines the buttons and replies.")
     static let pushThread = Option("thread", .required("NAME"), "Alerts with the same name are grouped.")
+    static let pushSubtitle = Option("subtitle", .required("TITLE"), "A second, shorter title of the alert.")
+    static let pushSound = Option(
+        "sound", .required("NAME"), "The alert's sound: default, or a name from the device's sound theme.")
+    static let pushButton = Option(
+        "button", .required("LABEL=URL"),
+        "A link that bellwire-tray shows as a button; up to three. The buttons of alerts come from --category.")
+    static let pushBadge = Option("badge", .required("N"), "The number on the icon of the program on the device.")
+    static let pushSilent = Option("silent", "Stores it in the histories and inboxes without showing an alert.")
+    static let pushData = Option(
+        "data", .required("NAME=TEXT"),
+        "A member of \"data\" for the program on the device. May be given several times.")
     static let pushWithdraw = Option("withdraw", .required("ID"), "Cancels the push with this id.")
     static let pushScheduled = Option("scheduled", "Lists scheduled pushes.")
 }

@@ -34,11 +34,9 @@ struct DesktopPushRun {
 
     private func parameters() throws(Failure) -> JSONObject {
         var params = try SendRun.notification(arguments)
-        params["priority"] = .string(Priority.name(of: arguments.text(Command.sendPriority) ?? "normal"))
         params["answerWhen"] = "stored"
         if let device = arguments.text(Command.pushDevice) { params["deviceId"] = .string(device) }
         params.merge(try PushFields.read(arguments))
-        if arguments.has(Command.ignoreQuietHours) { params["respectQuietHours"] = false }
         return params
     }
 

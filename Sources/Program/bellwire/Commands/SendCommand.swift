@@ -13,12 +13,14 @@ extension Command {
             """,
             """
             With --at the desktop sends it at that time. With --collapse it replaces the previous one with the same \
-            key. ChainlessChain desktops ignore both, and --group.
+            key. The other fields, such as --image, --link and --category, shape the alert on the devices. \
+            ChainlessChain desktops ignore --at and --group, and may ignore the other fields.
             """,
             """
             With --stdin it sends each line of standard input: a title, optionally followed by a body and a priority, \
-            separated by tabs; with --json, an object with "title", "body", "priority", "icon" and \
-            "respectQuietHours". It waits for the answer to each line before it sends the next. If a line is malformed \
+            separated by tabs; with --json, an object with "title", "body" and any other field that \
+            bw_notification_send() takes, such as "priority", "imageUrl" and "data". It overrides the options, which \
+            apply to all lines. It waits for the answer to each line before it sends the next. If a line is malformed \
             or refused, it prints an error with the line's number and continues.
             """,
             """

@@ -27,9 +27,10 @@ final class SendRun {
         queueTime = arguments.has(Command.noQueue) || fromInput ? nil : queueFor
         try arguments.exclude([Command.broadcast, Command.toMobile], of: "send")
         let pushes = arguments.has(Command.broadcast) || arguments.has(Command.toMobile)
-        for option in [Command.sendPriority, Command.icon, Command.ignoreQuietHours]
-        where pushes && arguments.has(option) {
-            throw Failure(.usage, "--\(option.name) applies to notifications that the desktop shows, not to pushes")
+        if pushes, arguments.isWritten(Command.icon) {
+            throw Failure(
+                .usage,
+                "--icon is for notifications that the desktop shows; --broadcast and --to-mobile only push")
         }
         timeout = Int64(try arguments.milliseconds(Command.sendTimeout))
         only = fromInput ? [:] : try SendRun.notification(arguments)
@@ -38,15 +39,13 @@ final class SendRun {
             throw Failure(.usage, "--stdin takes no TITLE and no BODY (see bellwire send --help)")
         }
         var common: JSONObject = [
-            "priority": pushes ? nil : .string(Priority.name(of: arguments.text(Command.sendPriority) ?? "normal")),
-            "icon": arguments.text(Command.icon).map { .string($0) },
+            "icon": pushes ? nil : arguments.text(Command.icon).map { .string($0) },
             "deviceId": arguments.text(Command.toMobile).map { .string($0) },
         ]
         if arguments.has(Command.pushGroup), !arguments.has(Command.broadcast) {
             throw Failure(.usage, "--group needs --broadcast (see bellwire send --help)")
         }
         common.merge(try PushFields.read(arguments))
-        if arguments.has(Command.ignoreQuietHours) { common["respectQuietHours"] = false }
         common["queueMs"] = queueTime.map { .integer($0) }
         self.common = common
     }

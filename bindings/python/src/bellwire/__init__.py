@@ -11,6 +11,7 @@ package, or the system's. If there is none, that call raises :class:`LibraryErro
 from __future__ import annotations
 
 from . import qr
+from ._fields import PushFields
 from ._handle import Subscription
 from ._library import library as _library
 from ._log import log_to, set_log
@@ -192,6 +193,7 @@ __all__ = [
     "Priority",
     "ProtocolError",
     "Push",
+    "PushFields",
     "PushToken",
     "Queue",
     "QueueCounts",

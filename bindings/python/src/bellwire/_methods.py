@@ -7,16 +7,17 @@ All raise :class:`~bellwire.InvalidError` (before anything is sent), :class:`~be
 :class:`~bellwire.UnsupportedError` and :class:`~bellwire.LimitError` (1,024 calls are in progress).
 
 Some can be queued for an offline desktop: instead of raising OfflineError they return :class:`~bellwire.Queued`. So can
-``send``, with ``queue_for``.
+those that send, with ``queue_for``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Union, overload
 
 from . import _wire
 from ._core import ask_async
+from ._fields import PushFields, push_params
 from ._handle import TIMEOUT, PostingHandle, milliseconds
 from ._signatures import declare_methods
 from ._wire import Moment, members, one
@@ -34,6 +35,9 @@ from .models import (
     SettingsUpdate,
     Sort,
 )
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 declare_methods(
     "send",
@@ -122,12 +126,10 @@ class Methods(PostingHandle):
         body: str = "",
         *,
         icon: str | None = None,
-        priority: Priority | str | None = None,
-        respect_quiet_hours: bool = True,
-        scheduled_at: Moment | None = None,
         queue_for: None = None,
         desktop: str | None = None,
         timeout: float = TIMEOUT,
+        **fields: Unpack[PushFields],
     ) -> Sent: ...
 
     @overload
@@ -137,12 +139,10 @@ class Methods(PostingHandle):
         body: str = "",
         *,
         icon: str | None = None,
-        priority: Priority | str | None = None,
-        respect_quiet_hours: bool = True,
-        scheduled_at: Moment | None = None,
         queue_for: float,
         desktop: str | None = None,
         timeout: float = TIMEOUT,
+        **fields: Unpack[PushFields],
     ) -> Union[Sent, Queued]: ...
 
     def send(
@@ -151,29 +151,20 @@ class Methods(PostingHandle):
         body: str = "",
         *,
         icon: str | None = None,
-        priority: Priority | str | None = None,
-        respect_quiet_hours: bool = True,
-        scheduled_at: Moment | None = None,
         queue_for: float | None = None,
         desktop: str | None = None,
         timeout: float = TIMEOUT,
+        **fields: Unpack[PushFields],
     ) -> Union[Sent, Queued]:
         """Shows a notification on the desktop, which stores it and pushes it to its devices.
 
-        ``title`` has 1 to 1,024 bytes, ``body`` at most 65,536. The desktop's quiet hours silence it, unless it is
-        ``urgent`` or ``respect_quiet_hours`` is False. With ``scheduled_at``, within 366 days, the desktop pushes it at
-        that time. With ``queue_for``, up to 86,400 seconds, it waits in the queue for that long while the desktop is
-        offline, if the desktop is encrypted; the result is then :class:`Queued`.
+        ``title`` has 1 to 1,024 bytes, ``body`` at most 65,536. ``icon`` is the one that the desktop shows with it.
+        The other fields are those of :class:`~bellwire.PushFields`, such as ``priority="urgent"`` or
+        ``image_url="https://…"``. The desktop's quiet hours silence it, unless it is ``urgent`` or
+        ``respect_quiet_hours`` is False. With ``queue_for``, up to 86,400 seconds, it waits in the queue for that
+        long while the desktop is offline, if the desktop is encrypted; the result is then :class:`Queued`.
         """
-        params = members(
-            title=title,
-            body=body,
-            icon=icon,
-            priority=priority,
-            respect_quiet_hours=None if respect_quiet_hours else False,
-            scheduled_at=scheduled_at,
-            queue_ms=_wire.queue_ms(queue_for),
-        )
+        params = push_params(title, body, fields, icon=icon, queue_ms=_wire.queue_ms(queue_for))
         return self._change(one(Sent), "send", desktop, params, timeout)
 
     @overload
@@ -183,12 +174,10 @@ class Methods(PostingHandle):
         body: str = "",
         *,
         icon: str | None = None,
-        priority: Priority | str | None = None,
-        respect_quiet_hours: bool = True,
-        scheduled_at: Moment | None = None,
         queue_for: None = None,
         desktop: str | None = None,
         timeout: float = TIMEOUT,
+        **fields: Unpack[PushFields],
     ) -> Sent: ...
 
     @overload
@@ -198,12 +187,10 @@ class Methods(PostingHandle):
         body: str = "",
         *,
         icon: str | None = None,
-        priority: Priority | str | None = None,
-        respect_quiet_hours: bool = True,
-        scheduled_at: Moment | None = None,
         queue_for: float,
         desktop: str | None = None,
         timeout: float = TIMEOUT,
+        **fields: Unpack[PushFields],
     ) -> Union[Sent, Queued]: ...
 
     async def asend(
@@ -212,24 +199,40 @@ class Methods(PostingHandle):
         body: str = "",
         *,
         icon: str | None = None,
-        priority: Priority | str | None = None,
-        respect_quiet_hours: bool = True,
-        scheduled_at: Moment | None = None,
         queue_for: float | None = None,
         desktop: str | None = None,
         timeout: float = TIMEOUT,
+        **fields: Unpack[PushFields],
     ) -> Union[Sent, Queued]:
         """Async version of :meth:`send`."""
-        params = members(
-            title=title,
-            body=body,
-            icon=icon,
-            priority=priority,
-            respect_quiet_hours=None if respect_quiet_hours else False,
-            scheduled_at=scheduled_at,
-            queue_ms=_wire.queue_ms(queue_for),
-        )
+        params = push_params(title, body, fields, icon=icon, queue_ms=_wire.queue_ms(queue_for))
         return await self._achange(one(Sent), "send", desktop, params, timeout)
+
+    @overload
+    def send_to_mobile(
+        self,
+        title: str,
+        body: str = "",
+        *,
+        device_id: str | None = None,
+        queue_for: None = None,
+        desktop: str | None = None,
+        timeout: float = TIMEOUT,
+        **fields: Unpack[PushFields],
+    ) -> SentToMobile: ...
+
+    @overload
+    def send_to_mobile(
+        self,
+        title: str,
+        body: str = "",
+        *,
+        device_id: str | None = None,
+        queue_for: float,
+        desktop: str | None = None,
+        timeout: float = TIMEOUT,
+        **fields: Unpack[PushFields],
+    ) -> Union[SentToMobile, Queued]: ...
 
     def send_to_mobile(
         self,
@@ -237,13 +240,43 @@ class Methods(PostingHandle):
         body: str = "",
         *,
         device_id: str | None = None,
-        data: Mapping[str, Any] | None = None,
+        queue_for: float | None = None,
         desktop: str | None = None,
         timeout: float = TIMEOUT,
-    ) -> SentToMobile:
-        """Makes the desktop push to one of its devices; without ``device_id``, to this one."""
-        params = members(title=title, body=body, device_id=device_id, data=data)
-        return self._call(one(SentToMobile), "send_to_mobile", desktop, params, timeout)
+        **fields: Unpack[PushFields],
+    ) -> Union[SentToMobile, Queued]:
+        """Makes the desktop push to one of its devices; without ``device_id``, to this one.
+
+        The other fields and ``queue_for`` are as for :meth:`send`.
+        """
+        params = push_params(title, body, fields, device_id=device_id, queue_ms=_wire.queue_ms(queue_for))
+        return self._change(one(SentToMobile), "send_to_mobile", desktop, params, timeout)
+
+    @overload
+    async def asend_to_mobile(
+        self,
+        title: str,
+        body: str = "",
+        *,
+        device_id: str | None = None,
+        queue_for: None = None,
+        desktop: str | None = None,
+        timeout: float = TIMEOUT,
+        **fields: Unpack[PushFields],
+    ) -> SentToMobile: ...
+
+    @overload
+    async def asend_to_mobile(
+        self,
+        title: str,
+        body: str = "",
+        *,
+        device_id: str | None = None,
+        queue_for: float,
+        desktop: str | None = None,
+        timeout: float = TIMEOUT,
+        **fields: Unpack[PushFields],
+    ) -> Union[SentToMobile, Queued]: ...
 
     async def asend_to_mobile(
         self,
@@ -251,39 +284,99 @@ class Methods(PostingHandle):
         body: str = "",
         *,
         device_id: str | None = None,
-        data: Mapping[str, Any] | None = None,
+        queue_for: float | None = None,
         desktop: str | None = None,
         timeout: float = TIMEOUT,
-    ) -> SentToMobile:
+        **fields: Unpack[PushFields],
+    ) -> Union[SentToMobile, Queued]:
         """Async version of :meth:`send_to_mobile`."""
-        params = members(title=title, body=body, device_id=device_id, data=data)
-        return await self._acall(one(SentToMobile), "send_to_mobile", desktop, params, timeout)
+        params = push_params(title, body, fields, device_id=device_id, queue_ms=_wire.queue_ms(queue_for))
+        return await self._achange(one(SentToMobile), "send_to_mobile", desktop, params, timeout)
+
+    @overload
+    def broadcast(
+        self,
+        title: str,
+        body: str = "",
+        *,
+        group: str | None = None,
+        queue_for: None = None,
+        desktop: str | None = None,
+        timeout: float = TIMEOUT,
+        **fields: Unpack[PushFields],
+    ) -> Broadcast: ...
+
+    @overload
+    def broadcast(
+        self,
+        title: str,
+        body: str = "",
+        *,
+        group: str | None = None,
+        queue_for: float,
+        desktop: str | None = None,
+        timeout: float = TIMEOUT,
+        **fields: Unpack[PushFields],
+    ) -> Union[Broadcast, Queued]: ...
 
     def broadcast(
         self,
         title: str,
         body: str = "",
         *,
-        scheduled_at: Moment | None = None,
+        group: str | None = None,
+        queue_for: float | None = None,
         desktop: str | None = None,
         timeout: float = TIMEOUT,
-    ) -> Broadcast:
-        """Makes the desktop push to all its devices; with ``scheduled_at``, at that time, as :meth:`send` does."""
-        params = members(title=title, body=body, scheduled_at=scheduled_at)
-        return self._call(one(Broadcast), "broadcast", desktop, params, timeout)
+        **fields: Unpack[PushFields],
+    ) -> Union[Broadcast, Queued]:
+        """Makes the desktop push to all its devices, or to those of its group ``group``.
+
+        The other fields and ``queue_for`` are as for :meth:`send`.
+        """
+        params = push_params(title, body, fields, group=group, queue_ms=_wire.queue_ms(queue_for))
+        return self._change(one(Broadcast), "broadcast", desktop, params, timeout)
+
+    @overload
+    async def abroadcast(
+        self,
+        title: str,
+        body: str = "",
+        *,
+        group: str | None = None,
+        queue_for: None = None,
+        desktop: str | None = None,
+        timeout: float = TIMEOUT,
+        **fields: Unpack[PushFields],
+    ) -> Broadcast: ...
+
+    @overload
+    async def abroadcast(
+        self,
+        title: str,
+        body: str = "",
+        *,
+        group: str | None = None,
+        queue_for: float,
+        desktop: str | None = None,
+        timeout: float = TIMEOUT,
+        **fields: Unpack[PushFields],
+    ) -> Union[Broadcast, Queued]: ...
 
     async def abroadcast(
         self,
         title: str,
         body: str = "",
         *,
-        scheduled_at: Moment | None = None,
+        group: str | None = None,
+        queue_for: float | None = None,
         desktop: str | None = None,
         timeout: float = TIMEOUT,
-    ) -> Broadcast:
+        **fields: Unpack[PushFields],
+    ) -> Union[Broadcast, Queued]:
         """Async version of :meth:`broadcast`."""
-        params = members(title=title, body=body, scheduled_at=scheduled_at)
-        return await self._acall(one(Broadcast), "broadcast", desktop, params, timeout)
+        params = push_params(title, body, fields, group=group, queue_ms=_wire.queue_ms(queue_for))
+        return await self._achange(one(Broadcast), "broadcast", desktop, params, timeout)
 
     def history(
         self,

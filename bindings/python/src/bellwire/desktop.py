@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import _wire
+from ._fields import PushFields, push_params
 from ._handle import TIMEOUT, PostingHandle, milliseconds
 from ._methods import history_params
-from ._wire import Moment, list_of, members, one
+from ._wire import Moment, list_of, one
 from .device import StrPath, common_options, running_script
 from .models import (
     Allowance,
@@ -25,6 +26,9 @@ from .models import (
     TypedCode,
 )
 from .states import DesktopState
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Flow = Literal["offer", "scan", "code"]
 
@@ -264,21 +268,20 @@ class Desktop(PostingHandle):
         title: str,
         body: str = "",
         *,
-        priority: Priority | str | None = None,
         device_id: str | None = None,
-        data: Mapping[str, Any] | None = None,
-        collapse_key: str | None = None,
-        expires_at: Moment | None = None,
+        group: str | None = None,
         timeout: float = TIMEOUT,
+        **fields: Unpack[PushFields],
     ) -> Broadcast:
-        """Stores a notification in the history and pushes it to all devices, or only to ``device_id``.
+        """Stores a notification in the history and pushes it to all devices, or only to ``device_id`` or to ``group``.
 
-        Delivered means that the device acknowledged it within 2 s. For other devices it waits for 30 days, or until
-        ``expires_at``. It replaces an earlier push with the same ``collapse_key``. Raises
-        :class:`~bellwire.NotFoundError` (device_id), :class:`~bellwire.StoreError`,
+        ``title`` has 1 to 1,024 bytes, ``body`` at most 65,536; the other fields are those of
+        :class:`~bellwire.PushFields`. Delivered means that the device acknowledged it within 2 s. For other devices it
+        waits for 30 days, or until ``expires_at``. With ``scheduled_at`` both counts are 0. Raises
+        :class:`~bellwire.NotFoundError` (device_id, group), :class:`~bellwire.StoreError`,
         :class:`~bellwire.CallTimeoutError` (stored; the push may still be sent).
         """
-        params = _notification(title, body, priority, device_id, data, collapse_key, expires_at)
+        params = _wire.dumps(push_params(title, body, fields, device_id=device_id, group=group))
         return self._ask(one(Broadcast), "notify", params, milliseconds(timeout))
 
     async def anotify(
@@ -286,15 +289,13 @@ class Desktop(PostingHandle):
         title: str,
         body: str = "",
         *,
-        priority: Priority | str | None = None,
         device_id: str | None = None,
-        data: Mapping[str, Any] | None = None,
-        collapse_key: str | None = None,
-        expires_at: Moment | None = None,
+        group: str | None = None,
         timeout: float = TIMEOUT,
+        **fields: Unpack[PushFields],
     ) -> Broadcast:
         """Async version of :meth:`notify`. Pushes are sent in the order of the calls."""
-        params = _notification(title, body, priority, device_id, data, collapse_key, expires_at)
+        params = _wire.dumps(push_params(title, body, fields, device_id=device_id, group=group))
         return await self._aask(one(Broadcast), "notify_async", params, milliseconds(timeout))
 
     def history(
@@ -338,28 +339,6 @@ class Desktop(PostingHandle):
     async def ainvoke(self, method: str, params: Mapping[str, Any] | None = None, *, timeout: float = TIMEOUT) -> Any:
         """Async version of :meth:`invoke`."""
         return await self._aask(lambda value: value, "invoke_async", *_invocation(method, params, timeout))
-
-
-def _notification(
-    title: str,
-    body: str,
-    priority: Priority | str | None,
-    device_id: str | None,
-    data: Mapping[str, Any] | None,
-    collapse_key: str | None,
-    expires_at: Moment | None,
-) -> bytes:
-    return _wire.dumps(
-        members(
-            title=title,
-            body=body,
-            priority=priority,
-            device_id=device_id,
-            data=data,
-            collapse_key=collapse_key,
-            expires_at=expires_at,
-        )
-    )
 
 
 def _invocation(method: str, params: Mapping[str, Any] | None, timeout: float) -> tuple[Any, ...]:

@@ -183,6 +183,8 @@ class SentToMobile:
     delivered: Optional[bool] = None
     device_id: Optional[str] = None
     notification_id: Optional[str] = None
+    #: When the desktop pushes it, of a push for later.
+    scheduled_at: Optional[datetime] = None
     error: Optional[str] = None
 
 
