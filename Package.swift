@@ -236,7 +236,7 @@ targets.append(
         dependencies: [
             "Hosting", "Peering", "Sharing", "Relay", "Signalling", "Transport", "Identity", "Wire", "JSON",
         ],
-        path: "Tests/Support", exclude: ["Sanitizers"]))
+        path: "Tests/Support", exclude: ["Quality", "Sanitizers"]))
 
 targets += tests(
     of: "Foundations",

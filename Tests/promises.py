@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PAGES = ("PromisesAndTests.md", "HeaderPromisesAndTests.md")
-FOLDER = "Tests/Quality"
+FOLDER = "Tests/Support/Quality"
 
 #: What makes words of the header a promise.
 PROMISES = re.compile(r"\b(?:exactly once|never|every|always|at most)\b", re.IGNORECASE)

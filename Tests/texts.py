@@ -268,7 +268,7 @@ READERS = [
     (".github/*.md", pages),
     ("bindings/python/README.md", pages),
     ("Sources/Library/CABI/Bellwire.docc/*.md", pages),
-    ("Tests/Quality/*.md", pages),
+    ("Tests/Support/Quality/*.md", pages),
     ("include/*.h", header),
     ("bindings/systemd/*", comments),
     ("bindings/**/*.sh", help_text),

@@ -103,7 +103,7 @@ def blocks_of(page: Path) -> Iterator[Block]:
 
 PAGES = sorted(CATALOGUE.glob("*.md"))
 #: Pages for contributors: which tests break what, and which test each promise.
-QUALITY = sorted((ROOT / "Tests/Quality").glob("*.md"))
+QUALITY = sorted((ROOT / "Tests/Support/Quality").glob("*.md"))
 BLOCKS = [block for page in PAGES for block in blocks_of(page)]
 LANGUAGES = {"c", "cpp", "python", "sh", "console", "cmake", "json", "ini", "nginx", "caddyfile", "toml"}
 

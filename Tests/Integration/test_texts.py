@@ -19,7 +19,7 @@ FILES = {
     "README.md": ("{}\n", "`{}`\n\n```sh\n# {}\n```\n"),
     "bindings/python/README.md": ("- one\n- {}\n", "```python\n# {}\n```\n"),
     "Sources/Library/CABI/Bellwire.docc/Errors.md": ("| a | b |\n|---|---|\n| c | {} |\n", "`{}`\n"),
-    "Tests/Quality/FaultsInTests.md": ("{}\n", "`{}`\n"),
+    "Tests/Support/Quality/FaultsInTests.md": ("{}\n", "`{}`\n"),
     "include/bellwire.h": ("/* Words.\n * {} */\nint f(void);\n", 'static const char *text = "{}";\n'),
     "Sources/Module/File.swift": ('let text = "{}"\n', "/// {}\nlet a = 1 // {}\n"),
     "Sources/Module/Long.swift": ('let text = """\n    First, \\\n    {}\n    """\n', "/* {} */\n"),
