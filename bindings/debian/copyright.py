@@ -56,44 +56,25 @@ PARTS = {
     ),
 }
 
-APACHE = """
-Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
-License.
-
-On Debian systems, the complete text of the Apache License, Version 2.0, is in /usr/share/common-licenses/Apache-2.0.
-"""
-
+# In our own words: the texts themselves come from the machine that builds, and stand in the directory "licences".
 TEXTS = {
-    SWIFT: f"""{APACHE}
-As an exception, if you use this Software to compile your source code and portions of this Software are embedded into the
-binary product as a result, you may redistribute such product without providing attribution as would otherwise be
-required by Sections 4(a), 4(b) and 4(d) of the License.
+    SWIFT: """
+Version 2.0 of the Apache License, with the Runtime Library Exception of the Swift project: a compiled program that has
+parts of the runtime inside need not say so. The whole text is in licences/swift.txt, and that of the Apache License also
+in /usr/share/common-licenses/Apache-2.0.
 """,
-    LLVM: f"""{APACHE}
-As an exception, if, as a result of your compiling your source code, portions of this Software are embedded into an Object
-form of such source code, you may redistribute such embedded portions in such Object form without complying with the
-conditions of Sections 4(a), 4(b) and 4(d) of the License.
+    LLVM: """
+Version 2.0 of the Apache License, with the exceptions of the LLVM project: parts that a compiler has put into a program
+need not be named. The text of the Apache License is in /usr/share/common-licenses/Apache-2.0.
 """,
     GCC: """
-This program is free software; you can redistribute it and/or modify it under the terms of the GNU General Public License
-as published by the Free Software Foundation; either version 3, or (at your option) any later version.
-
-Under Section 7 of GPL version 3, you are granted additional permissions described in the GCC Runtime Library Exception,
-version 3.1, as published by the Free Software Foundation: a work that results from combining it with independent modules
-by an eligible compilation process may be conveyed under terms of your choice.
-
-On Debian systems, the complete text of the GNU General Public License, version 3, is in
+Version 3 or later of the GNU General Public License, with the GCC Runtime Library Exception: a program that was compiled
+by GCC may have any licence. The whole text is in licences/gcc.txt, and that of the GPL also in
 /usr/share/common-licenses/GPL-3.
 """,
     LGPL: """
-This library is free software; you can redistribute it and/or modify it under the terms of the GNU Lesser General Public
-License as published by the Free Software Foundation; either version 2.1, or (at your option) any later version.
-
-In addition, the Free Software Foundation gives you unlimited permission to link the compiled version of the parts that
-are linked into programs with other programs, and to distribute those without restriction from the use of these parts.
-
-On Debian systems, the complete text of the GNU Lesser General Public License, version 2.1, is in
-/usr/share/common-licenses/LGPL-2.1.
+Version 2.1 or later of the GNU Lesser General Public License, with the permission to link these parts into programs of
+any licence. The whole text is in licences/glibc.txt, and that of the LGPL also in /usr/share/common-licenses/LGPL-2.1.
 """,
 }
 
