@@ -12,6 +12,14 @@ extension Command {
             name bellwire, so each push goes to one of them; give each its own name with --application-id.
             """,
             """
+            With --filter it takes only pushes that match: text=WORDS (all of the words occur in title or body, as for \
+            bellwire inbox --search), priority=LEVEL, source=pc or mobile, desktop=DESKTOP, category=NAME, \
+            thread=NAME. If a key is given several times, one of its values must match; of several keys, each. A filter \
+            takes nothing from others: unless --application-id names it, each filter is a program of its own, and gets \
+            its own copy of every push from its first run on, also of those sent while it was not running. The others, \
+            and a listen without a filter, get all pushes.
+            """,
+            """
             With --json each line is an event: an object with "event" (notification.received), "desktop" and "data": \
             "id", "title", "body", "priority", "source", "createdAt" and more.
             """,
@@ -38,7 +46,8 @@ extension Command {
                 name: "COMMAND", help: "After --: the command to run for each push, with its arguments.", repeats: true)
         ],
         ownOptions: [
-            listenCount, listenOnce, listenTimeout, listenAll, listenExec, listenExecTimeout, listenApplication,
+            listenFilter, listenCount, listenOnce, listenTimeout, listenAll, listenExec, listenExecTimeout,
+            listenApplication,
         ]
             + DeviceSession.options,
         examples: [
@@ -46,6 +55,9 @@ extension Command {
             Example(
                 line: "bellwire listen --once --timeout 60 --json",
                 says: "Waits up to a minute for one push; exit code 3 if none comes."),
+            Example(
+                line: "bellwire listen --filter text='build fail*' -- ./wake-me.sh",
+                says: "Runs a program for failed builds; others still get every push."),
             Example(
                 line: "bellwire listen --exec 'notify-send -- \"$BELLWIRE_TITLE\" \"$BELLWIRE_BODY\"'",
                 says: "Shows each push on the screen."),
@@ -55,6 +67,9 @@ extension Command {
         ],
         run: { arguments throws(Failure) in try ListenRun(arguments).run() })
 
+    static let listenFilter = Option(
+        "filter", .required("KEY=VALUE"),
+        "Takes only pushes that match, such as priority=urgent. May be given several times.")
     static let listenCount = Option(
         "count", short: "n", .required("N"), "Stops after N pushes; further pushes stay stored for the next time.")
     static let listenOnce = Option("once", "Stops after one push, like --count 1.")

@@ -12,6 +12,7 @@ final class ListenRun {
     private let count: Int?
     private let deadline: Int64?
     private let command: PushCommand?
+    private let filter: PushFilter?
     private let session: DeviceSession
     private let desktops: [PairedPeer]
     /// Those that are still paired.
@@ -26,6 +27,7 @@ final class ListenRun {
     init(_ arguments: Arguments) throws(Failure) {
         Interrupt.reportHangups()
         try arguments.exclude([Command.listenCount, Command.listenOnce], of: "listen")
+        try arguments.exclude([Command.listenAll, Command.listenFilter], of: "listen")
         json = arguments.has(.json)
         showsAll = arguments.has(Command.listenAll)
         count =
@@ -40,9 +42,18 @@ final class ListenRun {
                 .usage,
                 "--all cannot be combined with a command, which runs for pushes only (see bellwire listen --help)")
         }
+        let filter = try PushFilter(arguments)
+        let application = arguments.text(Command.listenApplication)
+        // Pushes that no program has received yet belong to the first that asks: those that the filter leaves out must
+        // stay for the next listen.
+        if filter != nil { try DeviceSession(arguments).handle.join(ListenRun.push) }
         session = try DeviceSession(
             arguments,
-            options: ["application_id": arguments.text(Command.listenApplication).map { .string($0) }])
+            options: [
+                "application_id": application.map { .string($0) },
+                "program": application == nil ? filter.map { .string($0.program) } : nil,
+            ])
+        self.filter = try filter?.checked(in: session)
         desktops = try session.desktops()
         remaining = desktops
         if desktops.isEmpty { _ = try session.desktop(arguments) }
@@ -110,6 +121,11 @@ final class ListenRun {
     }
 
     private func take(_ event: JSONValue) {
+        do throws(Failure) {
+            if let filter, try !filter.matches(event, in: session) { return }
+        } catch {
+            return problem = error
+        }
         received += 1
         // Inside the callback: the next push is then not handed over to us, and is there the next time. So also before
         // each command: what was done before it is marked as taken, whatever becomes of us while it runs.

@@ -75,6 +75,20 @@ final class Handle {
         try check(role.unsubscribe(pointer, subscription))
     }
 
+    /// Makes this program known as one that takes an event of those that are stored, without taking any. Only for devices.
+    ///
+    /// The subscription is there when the dispatch begins, and has ended when the stored events' turn comes.
+    func join(_ event: String) throws(Failure) {
+        let topic = "host.join"
+        var subscription: bw_subscription?
+        try subscribe(topic) { [unowned self] _, _ in
+            if let subscription { _ = role.unsubscribe(pointer, subscription) }
+        }
+        try check(bw_device_post(pointer, topic, nil))
+        subscription = try subscribe(event) { _, _ in }
+        _ = try wait(until: Clock.now)
+    }
+
     /// Dispatches events, and reads lines if there is an input, until `isDone`, the deadline (see ``Clock``; `nil` =
     /// none) or a signal.
     ///
