@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from programs import Program
+from terminal import Terminal
 from test_pairing_flows import House, ended, paired, scan
 
 
@@ -52,6 +54,92 @@ def test_a_device_gets_a_new_key_and_keeps_its_desktop(house: House) -> None:
     assert again.end() == 0
     (refused,) = object_of(house.bellwire("revoke", "--desktop", "--list", "--json"))["revoked"]
     assert (refused["id"], refused["movedTo"]) == (phone["id"], new)
+
+
+class Family:
+    """A desktop that has ended, with two devices that listen: Phone and Laptop."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        desktop, device = scan(house)
+        self.desk = ended(device)["id"]
+        paired(desktop)
+        offer = house.bellwire("desktop", "pair", "--json").event("offer")["data"]["payload"]
+        object_of(house.bellwire("pair", offer, "--name", "Laptop", "--json", home="laptop"))
+        paired(desktop)
+        self.homes = {"Phone": "home", "Laptop": "laptop"}
+        self.listeners = {
+            name: house.bellwire("listen", "--json", "--all", home=home) for name, home in self.homes.items()
+        }
+        for listener in self.listeners.values():
+            listener.event("connection.changed", online=True)
+        assert desktop.end() == 0
+
+    def move(self, *options: str) -> Program:
+        return self.house.bellwire("rekey", "--desktop", "--relay-url", self.house.url, "--timeout", "60", *options)
+
+    def answer(self, name: str, answer: str) -> None:
+        self.listeners[name].event("rekey.changed", state="confirming")
+        answered = self.house.bellwire("rekey", f"--{answer}", self.desk, home=self.homes[name])
+        assert answered.wait(30) == 0, answered.err.all
+
+
+def test_a_move_says_who_has_answered_and_who_is_awaited(house: House) -> None:
+    family = Family(house)
+    mover = family.move()
+    mover.line("^The new id is")
+    mover.line("^waiting for (Phone, Laptop|Laptop, Phone)\\.$")
+    family.answer("Laptop", "accept")
+    mover.line("^Laptop has accepted the new key \\(1 of 2\\); waiting for Phone\\.$", 30)
+    family.answer("Phone", "decline")
+    mover.line("^Phone has declined the new key: run bellwire rekey again to ask it again.* \\(1 of 2\\)\\.$", 30)
+    assert mover.end(2) == 130
+    assert not any("\x1b" in line for line in mover.out.all)
+    # What is known already is said once more, and then what is new.
+    again = family.move()
+    again.line("^Laptop has accepted the new key \\(1 of 2\\); waiting for Phone\\.$", 30)
+    family.answer("Phone", "accept")
+    again.line("^Phone has accepted the new key \\(2 of 2\\)\\.$", 30)
+    again.line("^The new key is in use")
+    told = [again.line("^(Phone|Laptop) knows the new key \\(1 of 2\\); waiting for (Phone|Laptop)\\.$|^Every", 60)]
+    if told[0][1]:
+        again.line("^(Phone|Laptop) knows the new key \\(2 of 2\\)\\.$", 60)
+        again.line("^Every paired machine knows it", 60)
+    assert again.wait(30) == 0, again.err.all
+
+
+def test_a_move_as_json_is_a_line_for_each_change_and_the_status(house: House) -> None:
+    family = Family(house)
+    mover = family.move("--json")
+    first = mover.event("rekey.changed")["data"]
+    assert first["state"] == "asking" and {peer["state"] for peer in first["peers"]} == {"waiting"}
+    family.answer("Laptop", "accept")
+    states = {peer["name"]: peer["state"] for peer in mover.event("rekey.changed")["data"]["peers"]}
+    assert states == {"Laptop": "approved", "Phone": "waiting"}
+    family.answer("Phone", "accept")
+    status = object_of(mover)
+    assert status["state"] == "none" and "event" not in status
+
+
+def test_a_move_on_a_terminal_has_a_last_line_that_changes(house: House, terminal_home: None) -> None:
+    family = Family(house)
+    arguments = ("rekey", "--desktop", "--relay-url", house.url, "--timeout", "60")
+    mover = Terminal(*arguments, columns=60)
+    mover.wait_for("The new id is")
+    mover.wait_for(r"\r\x1b\[K\S*0 of 2; waiting for (Phone, Laptop|Laptop, Phone)")
+    family.answer("Laptop", "accept")
+    mover.wait_for(r"\r\x1b\[KLaptop has accepted the new key\.\r\n\r\x1b\[K\S*1 of 2; waiting for Phone", 30)
+    family.answer("Phone", "accept")
+    mover.wait_for(r"\r\x1b\[KPhone has accepted the new key\.\r\n", 30)
+    mover.wait_for("The new key is in use")
+    mover.wait_for("Every paired machine knows it", 60)
+    assert mover.wait() == 0
+
+
+@pytest.fixture
+def terminal_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs in a terminal use the directory that the others use."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "home"))
 
 
 def test_a_running_desktop_tells_of_a_move_and_takes_the_answer(house: House) -> None:

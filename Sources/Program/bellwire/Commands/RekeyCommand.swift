@@ -6,7 +6,9 @@ extension Command {
             """
             Without an option, starts moving this device to a new key, or continues; with --desktop, it moves the \
             desktop on this machine. Every paired machine's user is asked to accept the new key. The command waits up \
-            to --timeout for all answers, switches to the new key, and notifies the other machines. Until then \
+            to --timeout for all answers, switches to the new key, and notifies the other machines. It prints a line \
+            for each machine that has answered, and which it waits for; with --json, an event rekey.changed with the \
+            status after each change, and at the end the status. Until then \
             everything works with the old key; afterwards the old key, and any copy of it, is refused. If not all have \
             answered in time, the exit code is 3; run the command again later. To continue without a peer, end its \
             pairing (bellwire peers --unpair).

@@ -13,6 +13,7 @@ final class RekeyRun {
     private let json: Bool
     private let options: JSONValue
     private var handle: Handle
+    private let progress: MoveProgress
 
     init(_ arguments: Arguments) throws(Failure) {
         try arguments.exclude(
@@ -20,6 +21,7 @@ final class RekeyRun {
         self.arguments = arguments
         isDesktop = arguments.has(Command.rekeyDesktop)
         json = arguments.has(.json)
+        progress = MoveProgress(json: json)
         if arguments.isWritten(Command.rekeyRelay), !isDesktop {
             throw Failure(.usage, "--relay-url requires --desktop; a device knows its relays")
         }
@@ -62,6 +64,7 @@ final class RekeyRun {
 
     private func move() throws(Failure) {
         let deadline = Clock.now &+ Int64(try arguments.milliseconds(Command.rekeyTimeout))
+        defer { progress.clear() }
         if try status()["state"] != "switched" {
             let begun = try begin(until: min(deadline, Clock.now &+ RekeyRun.sessionTime))
             let new = begun["newId"]?.string ?? ""
@@ -75,6 +78,7 @@ final class RekeyRun {
         try wait(until: deadline, for: "the other machines") { $0 == "none" }
         if json { Output.json(try status()) } else { Output.line("Every paired machine knows it.") }
     }
+
     /// A pairing that was just made may have no session yet: it comes with the connection.
     private func begin(until deadline: Int64) throws(Failure) -> JSONValue {
         try handle.start()
@@ -94,9 +98,9 @@ final class RekeyRun {
     private func wait(
         until deadline: Int64, for whom: String, isDone: (String) -> Bool
     ) throws(Failure) {
-        if isDone(try status()["state"]?.string ?? "") { return }
+        if try hasReached(isDone) { return }
         try handle.start()
-        while !isDone(try status()["state"]?.string ?? "") {
+        while try !hasReached(isDone) {
             let next = min(deadline, Clock.now &+ 250)
             if case .signal(let signal) = try handle.wait(until: next) { throw .interrupted(signal) }
             guard Clock.now < deadline else {
@@ -108,6 +112,15 @@ final class RekeyRun {
                     .offline, "still waiting for \(names.joined(separator: ", ")); run bellwire rekey again later")
             }
         }
+    }
+
+    /// Reports what is new, too.
+    private func hasReached(_ isDone: (String) -> Bool) throws(Failure) -> Bool {
+        let status = try status()
+        progress.update(status)
+        guard isDone(status["state"]?.string ?? "") else { return false }
+        progress.clear()
+        return true
     }
 
     // MARK: Peers that move
