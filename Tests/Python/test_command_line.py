@@ -42,7 +42,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
 def paired(peers: Peers, shell: Shell) -> Iterator[Shell]:
     done = shell("pair", "-", "--name", "Shell", "--json", text=peers.desktop.offer().payload + "\n")
     assert done.returncode == 0, done.stderr
-    desktop = json.loads(done.stdout)["paired"]
+    desktop = json.loads(done.stdout)
     assert desktop["name"] == "Desk" and desktop["secure"] is True and len(desktop["sas"]["digits"]) == 6
     yield shell
 
@@ -125,12 +125,12 @@ def test_ctrl_c_ends_it_without_a_trace(peers: Peers, paired: Shell, command: st
 def test_a_device_shows_a_code(peers: Peers, shell: Shell) -> None:
     with shell.begin("pair", "--show", "--relay-url", peers.url, "--json") as process:
         assert process.stdout is not None
-        offer = json.loads(process.stdout.readline())["offer"]
+        offer = json.loads(process.stdout.readline())["data"]
         peers.desktop.scan(offer["payload"])
         peers.desktop.confirm(True)
         out, err = process.communicate(timeout=20)
     assert process.returncode == 0, err
-    assert json.loads(out)["paired"]["name"] == "Desk"
+    assert json.loads(out)["name"] == "Desk"
 
 
 @pytest.mark.parametrize("answer", ["y", "n"])
@@ -143,13 +143,13 @@ def test_the_user_at_the_terminal_decides_about_a_desktop_that_proves_nothing(
     os.close(inside)
     with process, os.fdopen(terminal, "r+b", buffering=0) as keyboard:
         assert process.stdout is not None
-        offer = json.loads(process.stdout.readline())["offer"]
+        offer = json.loads(process.stdout.readline())["data"]
         with PlainDesktop(peers.url, bellwire.Offer(offer["payload"], offer["code"], datetime.now())) as plain:
             plain.confirm()
             assert b"Office wants to pair. It can't prove that it saw the code." in keyboard.readline()
             keyboard.write(f"what?\n{answer}\n".encode())
             if answer == "y":
-                paired = json.loads(process.stdout.readline())["paired"]
+                paired = json.loads(process.stdout.readline())
                 assert (paired["name"], paired["secure"]) == ("Office", False)
                 assert process.wait(20) == 0
                 return
@@ -158,7 +158,7 @@ def test_the_user_at_the_terminal_decides_about_a_desktop_that_proves_nothing(
         # The code is still valid for one that has seen it.
         peers.desktop.scan(offer["payload"])
         peers.desktop.confirm(True)
-        assert json.loads(process.stdout.readline())["paired"]["name"] == "Desk"
+        assert json.loads(process.stdout.readline())["name"] == "Desk"
         assert process.wait(20) == 0
 
 
@@ -169,11 +169,11 @@ def test_without_a_terminal_only_accept_pairs_a_desktop_that_proves_nothing(
     options = ["--accept"] if accepts else []
     with shell.begin("pair", "--show", "--relay-url", peers.url, "--json", *options) as process:
         assert process.stdout is not None and process.stderr is not None
-        offer = json.loads(process.stdout.readline())["offer"]
+        offer = json.loads(process.stdout.readline())["data"]
         with PlainDesktop(peers.url, bellwire.Offer(offer["payload"], offer["code"], datetime.now())) as plain:
             plain.confirm()
             if accepts:
-                assert json.loads(process.stdout.readline())["paired"]["secure"] is False
+                assert json.loads(process.stdout.readline())["secure"] is False
             else:
                 assert "use --accept" in process.stderr.readline()
                 process.send_signal(signal.SIGINT)
@@ -185,12 +185,12 @@ def test_who_has_scanned_a_shown_code_is_named_also_when_paired_before(peers: Pe
     assert paired("pair", other.offer().payload).returncode == 0
     with paired.begin("pair", "--show", "--relay-url", peers.url, "--json") as process:
         assert process.stdout is not None
-        offer = json.loads(process.stdout.readline())["offer"]
+        offer = json.loads(process.stdout.readline())["data"]
         peers.desktop.scan(offer["payload"])
         peers.desktop.confirm(True)
         out, err = process.communicate(timeout=20)
     assert process.returncode == 0, err
-    assert json.loads(out)["paired"]["name"] == "Desk"
+    assert json.loads(out)["name"] == "Desk"
 
 
 def test_characters_that_the_terminal_has_not_end_nothing(
@@ -213,7 +213,8 @@ def test_every_failure_has_its_code_and_a_line(peers: Peers, shell: Shell, tmp_p
         unpaired = shell(*arguments)
         assert unpaired.returncode == 4 and "not paired" in unpaired.stderr
     bad = shell("pair", "no code", "--json")
-    assert bad.returncode == 1 and json.loads(bad.stderr)["status"] == "BW_E_PAIRING"
+    assert bad.returncode == 1 and json.loads(bad.stderr)["error"]["status"] == "BW_E_PAIRING"
+    assert json.loads(bad.stderr)["exit"] == 1
     nobody = shell("pair", "--code", "123456-789012", "--relay-url", "ws://127.0.0.1:1", "--timeout", "1")
     assert nobody.returncode == 3, nobody.stderr
     missing = shell("pair", f"@{tmp_path / 'absent'}")

@@ -53,7 +53,11 @@ struct Option: Sendable {
 extension Option {
     static let help = Option("help", short: "h", "Shows this page.")
     static let json = Option(
-        "json", "Prints JSON, including errors: one object per line; a list is a single object that contains it.")
+        "json",
+        """
+        Prints JSON, including errors: one object per line. Events are objects with "event"; the result is the \
+        last line, and a list is a single object that contains it.
+        """)
     static let profile = Option(
         "profile", .required("NAME"), "Uses this profile of the configuration file (see bellwire --help).")
     static let verbose = Option("verbose", short: "v", "Prints the library's log to standard error.")

@@ -22,10 +22,16 @@ struct CommandRun {
         let begin = Clock.now
         let (end, isInterrupted) = try ForegroundProcess(words).wait()
         let time = Clock.now &- begin
+        let json = arguments.has(.json)
+        var result: JSONObject = ["code": .integer(Int64(end.code)), "milliseconds": .integer(time)]
         // Who has pressed Ctrl-C knows.
         if !isInterrupted, end != .exited(0) || time >= after {
-            do throws(Failure) { try report(end, time) } catch { Output.failure(error, json: arguments.has(.json)) }
+            do throws(Failure) { result["notification"] = try report(end, time) } catch {
+                Output.failure(error, json: json)
+            }
         }
+        // Standard output is the command's.
+        if json { Output.errorLine(JSONValue.object(result).serialized()) }
         return .ofCommand(end.code)
     }
 
@@ -36,7 +42,8 @@ struct CommandRun {
         }
     }
 
-    private func report(_ end: ForegroundProcess.End, _ time: Int64) throws(Failure) {
+    /// - Returns: the desktop's answer, or that the notification is queued.
+    private func report(_ end: ForegroundProcess.End, _ time: Int64) throws(Failure) -> JSONValue {
         let session = try DeviceSession(arguments)
         let desktop = try session.desktop(arguments)
         let deadline = Clock.now &+ timeout
@@ -63,6 +70,7 @@ struct CommandRun {
         if answer["success"]?.bool == false, answer["silenced"]?.bool != true {
             throw Failure(.failed, "\(desktop.name) refused: \(answer["error"]?.string ?? "no reason given")")
         }
+        return answer
     }
 
     /// How long it may wait for an encrypted desktop that is away: a day, in milliseconds.

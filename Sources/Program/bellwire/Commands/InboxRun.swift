@@ -140,7 +140,8 @@ struct InboxRun {
                     : bw_inbox_delete_async(session.pointer, row.desktop, row.id, left, completion, userData, destroy)
             }
             let done = "\(Printable.line(row.id)) is \(action == "read" ? "read" : "deleted")."
-            DesktopChange.say(answer, of: desktop, json: json, done: done)
+            let what: JSONObject = ["notificationId": .string(row.id)]
+            DesktopChange.say(answer, of: desktop, json: json, what: what, done: done)
         }
     }
 }

@@ -51,10 +51,13 @@ extension Command {
             return .done
         }
         let text = try textToDraw(arguments)
-        if let file = arguments.text(svg) {
-            try Output.file(file, Array(try resultText { bw_qr_svg(text, $0) }.utf8))
-        } else if let file = arguments.text(png) {
-            try Output.file(file, try image(of: text, scale: Int32(pixels)))
+        if let file = arguments.text(svg) ?? arguments.text(png) {
+            let bytes =
+                arguments.has(svg)
+                ? Array(try resultText { bw_qr_svg(text, $0) }.utf8) : try image(of: text, scale: Int32(pixels))
+            try Output.file(file, bytes)
+            // Else the image is the output.
+            if arguments.has(.json), file != "-" { Output.json(["file": .string(Word.shown(file))]) }
         } else if arguments.has(.json) {
             Output.json(["text": .string(text), "drawing": .string(try resultText { bw_qr_terminal(text, 1, $0) })])
         } else {

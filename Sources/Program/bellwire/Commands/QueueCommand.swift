@@ -10,7 +10,8 @@ extension Command {
             Changes made by bellwire inbox, settings and quiet, and notifications of bellwire send, are stored in a \
             queue while their desktop is offline. They are sent in order once it is reachable: by the next command \
             that connects to it, or by run. list shows them, oldest first: state (pending, sending, failed), attempts, \
-            creation time, method, id and error. With --json it prints one object each.
+            creation time, method, id and error. With --json it prints an object with the list "changes". run prints an \
+            event queue.ended for each, and at the end the list of those that are left.
             """,
             """
             A change fails if the desktop refuses it, after three attempts without an answer, or after 24 hours. \

@@ -129,8 +129,11 @@ struct QueueRun {
         let wake = try session.handle.wait(until: deadline, waitingFor: Progress { "the desktops" }) {
             () throws(Failure) in waiting.isEmpty
         }
+        if case .signal(let signal) = wake { throw .interrupted(signal) }
+        // What is left.
+        if json { list(try commands()) }
         switch wake {
-        case .signal(let signal): throw .interrupted(signal)
+        case .signal: break
         case .deadline:
             let reason = session.problem
             throw Failure(

@@ -43,7 +43,7 @@ final class RekeyRun {
             show(try status())
         } else if arguments.has(Command.rekeyCancel) {
             try check(isDesktop ? bw_desktop_rekey_cancel(handle.pointer) : bw_device_rekey_cancel(handle.pointer))
-            if !json { Output.line("Cancelled. The key stays as it was.") }
+            if json { Output.json(try status()) } else { Output.line("Cancelled. The key stays as it was.") }
         } else if let peer = arguments.text(Command.rekeyAccept) {
             try answer(peer, true)
         } else if let peer = arguments.text(Command.rekeyDecline) {

@@ -15,7 +15,8 @@ extension Command {
             """,
             """
             If COMMAND cannot be started, the exit code is 127 or 126, and nothing is sent. Write -- before COMMAND, \
-            so that bellwire does not interpret the command's options.
+            so that bellwire does not interpret the command's options. With --json it prints, on standard error, an \
+            object with "code", "milliseconds" and "notification", the answer; the last is missing if nothing was sent.
             """,
         ],
         operands: [

@@ -83,12 +83,14 @@ struct SettingsRun {
             let settings = try DesktopSettings(session, arguments)
             let answer = try settings.change(changes)
             try settings.checkStale(answer)
-            guard let now = answer["settings"], !json else {
+            guard let now = answer["settings"] else {
                 DesktopChange.say(
                     answer, of: settings.desktop, json: json, done: "Changed on \(settings.desktop.name).")
                 return .done
             }
-            show(now)
+            var all = now.object ?? [:]
+            all["revision"] = answer["revision"]
+            show(.object(all))
         }
         return .done
     }

@@ -40,13 +40,16 @@ extension Command {
         do throws(TokenFile.Failure) {
             if let name = arguments.text(tokenRevoke) {
                 guard arguments.operands.isEmpty else { throw TokenFile.Failure(message: "--revoke takes no NAME") }
-                let isRevoked = try file.change { (tokens) throws(TokenFile.Failure) -> Bool in
-                    let count = tokens.count
-                    tokens.removeAll { $0.name == name }
-                    return tokens.count < count
+                let revoked = try file.change { (tokens) throws(TokenFile.Failure) -> DoorToken? in
+                    defer { tokens.removeAll { $0.name == name } }
+                    return tokens.first { $0.name == name }
                 }
-                guard isRevoked else { return fail(.notPaired, "no such token (see bellwire token)", arguments) }
-                Output.line("Revoked \(Printable.line(name)).")
+                guard let revoked else { return fail(.notPaired, "no such token (see bellwire token)", arguments) }
+                if arguments.has(.json) {
+                    Output.json(revoked.json(withDigest: false))
+                } else {
+                    Output.line("Revoked \(Printable.line(name)).")
+                }
             } else if let name = arguments.operands.first {
                 return try make(name, file, arguments)
             } else {

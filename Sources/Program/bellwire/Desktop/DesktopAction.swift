@@ -82,7 +82,12 @@ struct DesktopAction {
         let desktop = try LocalDesktop(arguments)
         let device = try PairedPeer.find(word, in: try desktop.devices(), kind: "device")
         try desktop.allow(device, allowance)
-        if !json { Output.line("\(device.name) may do: \(allowance).") }
+        if json {
+            return Output.json([
+                "id": .string(device.id), "name": device.json["name"], "allowed": ["notification": .string(allowance)],
+            ])
+        }
+        Output.line("\(device.name) may do: \(allowance).")
     }
 
     /// About a device that asks to move to a new key. Only a running desktop can tell the device.
@@ -111,7 +116,8 @@ struct DesktopAction {
             _ = poll(&entry, 1, 20)
             if let signal = Interrupt.take() { throw .interrupted(signal) }
         }
-        if !json { Output.line("The desktop has stopped.") }
+        if json { return Output.json(["process": .integer(Int64(process))]) }
+        Output.line("The desktop has stopped.")
     }
 
     private static var notRunning: Failure {

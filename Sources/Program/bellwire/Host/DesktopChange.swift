@@ -73,8 +73,17 @@ final class DesktopChange {
     }
 
     /// Prints the outcome, or that the change waits.
-    static func say(_ answer: JSONValue, of desktop: PairedPeer, json: Bool, done: String) {
-        if json { return Output.json(answer) }
+    ///
+    /// - Parameter what: what has been changed, for JSON.
+    static func say(
+        _ answer: JSONValue, of desktop: PairedPeer, json: Bool, what: JSONObject = [:], done: String
+    ) {
+        if json {
+            var object: JSONObject = ["desktop": .string(desktop.id)]
+            object.merge(what)
+            object.merge(answer.object ?? [:])
+            return Output.json(.object(object))
+        }
         guard answer["queued"]?.bool == true else { return Output.line(done) }
         Output.line("Queued until \(desktop.name) is online (see bellwire queue).")
     }

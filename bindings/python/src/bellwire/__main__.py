@@ -124,7 +124,7 @@ async def pair(device: Device, arguments: argparse.Namespace) -> int:
         text = read_operand(arguments.text)
         desktop = await device.ascan(text, timeout=arguments.timeout)
     if arguments.json:
-        emit({"paired": to_json(desktop)})
+        emit(to_json(desktop))
         return DONE
     encryption = "end-to-end encrypted" if desktop.secure else "NOT encrypted: the relay can read all messages"
     print(f"Paired with {visible(desktop.name)} ({encryption}).")
@@ -213,7 +213,7 @@ async def show(device: Device, arguments: argparse.Namespace) -> PairedDesktop:
     stream.listen()
     offer: Offer = await device.ashow(timeout=arguments.timeout)
     if arguments.json:
-        emit({"offer": to_json(offer)})
+        emit({"event": "offer", "data": to_json(offer)})
     else:
         print(qr.terminal(offer.payload, plain=not sys.stdout.isatty()))
         print(f"Scan this on the desktop, before {local(offer.expires_at)}. Its text:\n{offer.payload}", flush=True)
@@ -487,11 +487,26 @@ def notice(message: str) -> None:
     print(f"bellwire: {message}", file=sys.stderr, flush=True)
 
 
-def complain(arguments: argparse.Namespace, message: str, status: str | None = None) -> None:
+def complain(arguments: argparse.Namespace, code: int, message: str, error: BellwireError | None = None) -> int:
+    """Says why the program ends, as ``bellwire`` does."""
     if getattr(arguments, "json", False):
-        print(json.dumps({"error": message, "status": status}, ensure_ascii=False), file=sys.stderr)
+        what: dict[str, Any] = {"message": message}
+        if error is not None:
+            what.update(status=status_name(error), detail=dict(error.detail))
+        print(json.dumps({"error": what, "exit": code}, ensure_ascii=False), file=sys.stderr)
     else:
         print(f"bellwire: {visible(message)}", file=sys.stderr)
+    return code
+
+
+def status_name(error: BellwireError) -> str:
+    return f"BW_{error.status.name}" if isinstance(error.status, Status) else str(error.status)
+
+
+def exit_code(error: BellwireError) -> int:
+    if isinstance(error, PairingError) and error.reason in _ABSENT:
+        return OFFLINE
+    return _OF_STATUS.get(Status(error.status), FAILED) if isinstance(error.status, Status) else FAILED
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -517,17 +532,11 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except Failed as failed:
-        complain(arguments, str(failed))
-        return failed.code
+        return complain(arguments, failed.code, str(failed))
     except LibraryError as error:
-        complain(arguments, str(error))
-        return FAILED
+        return complain(arguments, FAILED, str(error))
     except BellwireError as error:
-        name = error.status.name if isinstance(error.status, Status) else str(error.status)
-        complain(arguments, str(error), f"BW_{name}")
-        if isinstance(error, PairingError) and error.reason in _ABSENT:
-            return OFFLINE
-        return _OF_STATUS.get(Status(error.status), FAILED) if isinstance(error.status, Status) else FAILED
+        return complain(arguments, exit_code(error), str(error), error)
     except BrokenPipeError:
         # Who read our output has gone; nothing may be written at the end either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
