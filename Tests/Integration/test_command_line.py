@@ -203,8 +203,10 @@ def test_interrupted_before_it_is_done_is_128_and_the_signal(
     assert program.end(number) == code
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
-def test_what_runs_until_it_is_ended_ends_with_0(bellwire: Start, fake_desktop: FakeDesktop, number: int) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)], ids=["Ctrl-C", "SIGTERM"])
+def test_what_runs_until_it_is_stopped_is_interrupted_by_ctrl_c_alone(
+    bellwire: Start, fake_desktop: FakeDesktop, tmp_path: Path, number: int, code: int
+) -> None:
     pair_with(bellwire, fake_desktop)
     listener = bellwire("listen")
     fake_desktop.accept()
@@ -213,8 +215,11 @@ def test_what_runs_until_it_is_ended_ends_with_0(bellwire: Start, fake_desktop: 
     relay.line("Relay at")
     desktop = bellwire("desktop", "--relay", "127.0.0.1:0")
     desktop.line("desktop-pairing")
-    for program in (listener, relay, desktop):
-        assert program.end(number, timeout=8) == 0
+    agent = bellwire("agent")
+    wait_until(lambda: (tmp_path / "home/bellwire/device/agent").exists())
+    for program in (agent, listener, relay, desktop):
+        assert program.end(number, timeout=8) == code
+        assert not any("interrupted" in line for line in program.err.all)
 
 
 def test_a_hangup_ends_nothing_that_runs_for_long(bellwire: Start, fake_desktop: FakeDesktop) -> None:

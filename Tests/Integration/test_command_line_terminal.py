@@ -97,7 +97,7 @@ def test_listen_says_in_colour_who_is_there(pair: Pair) -> None:
     terminal.wait_for(r"\x1b\[32mbellwire: connected to Desk\x1b\[0m")
     pair.desktop.write("Fire\tin the kitchen\turgent\n")
     terminal.wait_for(r"\x1b\[1;31murgent\x1b\[0m  pc      \x1b\[1mFire\x1b\[0m  in the kitchen")
-    assert terminal.end() == 0
+    assert terminal.end() == 130
 
 
 def test_after_a_second_a_person_is_told_what_is_waited_for(

@@ -644,7 +644,7 @@ def test_the_person_at_the_terminal_decides_about_a_phone(house: House, answer: 
         assert ended(house.device(payload))["secure"] is True
         terminal.wait_for(r"Paired with Phone")
     phone.close()
-    assert terminal.end() == 0
+    assert terminal.end() == 130
 
 
 @pytest.mark.parametrize(("answer", "accepted"), [("y", True), ("n", False), ("", False)], ids=["yes", "no", "Enter"])
@@ -691,7 +691,7 @@ def test_with_confirm_the_person_is_asked_about_a_sealed_device_too(house: House
     desktop = ended(device)
     assert desktop["secure"] is True
     terminal.wait_for(f"Compare with the device: {desktop['sas']['digits']}, {' '.join(desktop['sas']['words'])}")
-    assert terminal.end() == 0
+    assert terminal.end() == 130
 
 
 def test_with_confirm_and_nobody_to_ask_a_sealed_device_is_refused(house: House) -> None:

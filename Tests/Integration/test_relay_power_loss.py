@@ -150,7 +150,7 @@ def live(lives: Lives) -> Recording:
         lives.drain("bob")
     lives.store("bob", 2)
     lives.prove(1)
-    assert lives.node.program.end(signal.SIGINT) == 0
+    assert lives.node.program.end(signal.SIGINT) == 130
     lives.begin()
     lives.store("bob", 2)
     lives.prove(1)

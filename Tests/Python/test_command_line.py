@@ -213,8 +213,8 @@ def test_every_failure_has_its_code_and_a_line(peers: Peers, shell: Shell, tmp_p
         unpaired = shell(*arguments)
         assert unpaired.returncode == 4 and "not paired" in unpaired.stderr
     bad = shell("pair", "no code", "--json")
-    assert bad.returncode == 1 and json.loads(bad.stderr)["error"]["status"] == "BW_E_PAIRING"
-    assert json.loads(bad.stderr)["exit"] == 1
+    assert bad.returncode == 2 and json.loads(bad.stderr)["error"]["status"] == "BW_E_PAIRING"
+    assert json.loads(bad.stderr)["exit"] == 2
     nobody = shell("pair", "--code", "123456-789012", "--relay-url", "ws://127.0.0.1:1", "--timeout", "1")
     assert nobody.returncode == 3, nobody.stderr
     missing = shell("pair", f"@{tmp_path / 'absent'}")

@@ -24,7 +24,7 @@ extension Command {
             Example(line: "bellwire agent", says: "Shows alerts until Ctrl-C."),
             Example(line: "bellwire agent --allow", says: "The same, without a question."),
         ],
-        run: { arguments throws(Failure) in try AgentRun(arguments).run() })
+        run: { arguments throws(Failure) in try AgentRun.run(arguments) })
 
     static let agentAllow = Option(
         "allow", "Lets this device show alerts, without asking. Remembered; see alerts in bellwire settings --device.")

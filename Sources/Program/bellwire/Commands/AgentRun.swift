@@ -18,7 +18,7 @@ final class AgentRun {
     /// The person has answered, or is being asked.
     private var hasAsked = false
 
-    init(_ arguments: Arguments) throws(Failure) {
+    private init(_ arguments: Arguments) throws(Failure) {
         allows = arguments.has(Command.agentAllow)
         burstLimit =
             try arguments.has(Command.agentBurst)
@@ -37,6 +37,14 @@ final class AgentRun {
         handle = try AgentRun.open(options, verbose: arguments.has(.verbose))
     }
 
+    static func run(_ arguments: Arguments) throws(Failure) -> Exit {
+        do throws(Failure) { return try AgentRun(arguments).run() } catch {
+            // It was stopped while it waited for the device.
+            guard case .interrupted(let signal) = error.exit else { throw error }
+            return .stopped(by: signal)
+        }
+    }
+
     /// Waits for a program that does not share the device.
     private static func open(_ options: JSONValue, verbose: Bool) throws(Failure) -> Handle {
         while true {
@@ -49,7 +57,7 @@ final class AgentRun {
         }
     }
 
-    func run() throws(Failure) -> Exit {
+    private func run() throws(Failure) -> Exit {
         let desktops = try result { bw_pairing_list(handle.pointer, $0) }.array ?? []
         guard !desktops.isEmpty else { throw Failure(.notPaired, "no desktop is paired yet; run bellwire pair") }
         try handle.subscribe("problem") { _, event in
@@ -79,7 +87,7 @@ final class AgentRun {
         try handle.start()
         while true {
             switch try handle.wait(orAt: .init { [unowned self] in asksAt }) {
-            case .signal: return .done
+            case .signal(let signal): return .stopped(by: signal)
             case .done, .deadline: try ask()
             }
         }

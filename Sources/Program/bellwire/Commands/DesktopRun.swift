@@ -100,7 +100,8 @@ final class DesktopRun {
                 return false
             }
         } while wake == .deadline
-        return .done
+        guard case .signal(let signal) = wake else { return .done }
+        return .stopped(by: signal)
     }
 
     private func announce(_ state: JSONValue) {

@@ -106,10 +106,9 @@ final class ListenRun {
         return .done
     }
 
-    /// Without a count being ended is how it ends.
     private func ended(by signal: Int32) throws(Failure) -> Exit {
         guard count == nil else { throw .interrupted(signal) }
-        return .done
+        return .stopped(by: signal)
     }
 
     // MARK: Pushes

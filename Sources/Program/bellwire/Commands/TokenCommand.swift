@@ -37,9 +37,11 @@ extension Command {
             throw Failure(.usage, "--state-dir :memory: has no tokens")
         }
         let file = TokenFile(directory: directory)
+        guard arguments.operands.isEmpty || !arguments.has(tokenRevoke) else {
+            throw Failure(.usage, "--revoke takes no NAME (see bellwire token --help)")
+        }
         do throws(TokenFile.Failure) {
             if let name = arguments.text(tokenRevoke) {
-                guard arguments.operands.isEmpty else { throw TokenFile.Failure(message: "--revoke takes no NAME") }
                 let revoked = try file.change { (tokens) throws(TokenFile.Failure) -> DoorToken? in
                     defer { tokens.removeAll { $0.name == name } }
                     return tokens.first { $0.name == name }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// The program's exit codes.
 enum Exit: Sendable, Equatable {
     case done
@@ -24,6 +26,10 @@ enum Exit: Sendable, Equatable {
         }
     }
 
+    /// How a command ends that runs until it is stopped. SIGTERM and SIGHUP are a service manager's and a session's regular
+    /// end of it; a Ctrl-C is an interruption.
+    static func stopped(by signal: Int32) -> Exit { signal == SIGINT ? .interrupted(signal) : .done }
+
     var isInterruption: Bool { if case .interrupted = self { true } else { false } }
 
     /// For the help pages.
@@ -31,9 +37,18 @@ enum Exit: Sendable, Equatable {
         ("0", "Success."),
         ("1", "Refused or failed; standard error says why."),
         ("2", "Usage error: unknown option or invalid value."),
-        ("3", "Offline, or no answer in time."),
-        ("4", "Not found: no such paired desktop or device, notification, queued change or QR code."),
+        ("3", "Offline, no answer in time, or no running desktop."),
+        (
+            "4",
+            "Not found: no such paired desktop or device, notification, queued change, group, token, key or QR code."
+        ),
         ("5", "In use: another process uses the state directory."),
-        ("130, 143", "Interrupted (Ctrl-C, SIGTERM)."),
+        (
+            "129, 130, 143",
+            """
+            Interrupted by SIGHUP, Ctrl-C or SIGTERM. Commands that run until they are stopped (relay, desktop, agent, \
+            and listen without --count) exit with 0 after SIGTERM and SIGHUP.
+            """
+        ),
     ]
 }

@@ -52,6 +52,7 @@ final class RelayRun {
         for text in stores.damage { log.write(.warning, "database_damaged", text) }
         start(lists, stores, manager)
         var hangups = Interrupt.hangups
+        var stoppedBy = SIGTERM
         while true {
             try wait()
             for message in mail.take() {
@@ -59,10 +60,13 @@ final class RelayRun {
                 case .started(let state): announce(state)
                 case .failed(let error): throw Failure(error)
                 case .log(let level, let event, let text): log.write(level, event, text)
-                case .ended: return .done
+                case .ended: return .stopped(by: stoppedBy)
                 }
             }
-            while let signal = Interrupt.take() { handle(signal) }
+            while let signal = Interrupt.take() {
+                stoppedBy = signal
+                handle(signal)
+            }
             if hangups != Interrupt.hangups {
                 hangups = Interrupt.hangups
                 reload()

@@ -57,6 +57,8 @@ _OF_STATUS = {
 
 #: Reasons for a failed pairing that mean that the other side did not answer.
 _ABSENT = ("relay_unreachable", "desktop_offline", "no_relay", "timeout")
+#: Reasons that mean that the text is not a code.
+_MALFORMED = ("not_json", "wrong_type", "bad_code", "missing_peer_id", "bad_field")
 
 
 class Failed(Exception):
@@ -504,8 +506,8 @@ def status_name(error: BellwireError) -> str:
 
 
 def exit_code(error: BellwireError) -> int:
-    if isinstance(error, PairingError) and error.reason in _ABSENT:
-        return OFFLINE
+    if isinstance(error, PairingError) and error.reason in (*_ABSENT, *_MALFORMED):
+        return OFFLINE if error.reason in _ABSENT else USAGE
     return _OF_STATUS.get(Status(error.status), FAILED) if isinstance(error.status, Status) else FAILED
 
 
