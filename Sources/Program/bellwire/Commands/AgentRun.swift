@@ -61,7 +61,7 @@ final class AgentRun {
         let desktops = try result { bw_pairing_list(handle.pointer, $0) }.array ?? []
         guard !desktops.isEmpty else { throw Failure(.notPaired, "no desktop is paired yet; run bellwire pair") }
         try handle.subscribe("problem") { _, event in
-            Output.notice(event["data"]?["message"]?.string ?? "unknown problem")
+            Output.notice(LibraryWords.text(event["data"]?["message"]?.string ?? "unknown problem"))
         }
         try KeyQuestion.follow(handle)
         // A holder tells it of its connections, also one that has just become it.

@@ -200,8 +200,8 @@ final class DesktopPairing {
             Output.notice(
                 "the digits are void after three wrong attempts; run again with --pair for a new code")
         case "failed":
-            Output.notice(
-                "pairing failed: \(data["message"]?.string ?? data["reason"]?.string ?? "no reason given")")
+            let message = data["message"]?.string ?? data["reason"]?.string ?? "no reason given"
+            Output.notice("pairing failed: \(LibraryWords.text(message))")
         default: break
         }
     }

@@ -137,7 +137,7 @@ final class DesktopRun {
         case "rekey.changed" where data["state"] == "confirming": KeyQuestion(data).map { ask($0) }
         case "rekey.changed" where data["state"] == "moved":
             if let peer = PairedPeer(data) { Output.notice("\(peer.name) has moved to its new key") }
-        case "problem": Output.notice(data["message"]?.string ?? "unknown problem")
+        case "problem": Output.notice(LibraryWords.text(data["message"]?.string ?? "unknown problem"))
         default: break
         }
     }

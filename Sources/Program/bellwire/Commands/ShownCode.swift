@@ -130,6 +130,7 @@ final class ShownCode {
 
     /// As `bw_last_error` would say it.
     private static func failure(_ reason: String, _ message: String) -> Failure {
+        let message = LibraryWords.text(message)
         // Here it is the code that nobody came for.
         let exit = reason == "expired" ? .offline : Exit(BW_E_PAIRING.rawValue, reason: reason)
         let error: JSONValue = [

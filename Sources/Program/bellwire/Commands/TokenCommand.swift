@@ -59,7 +59,7 @@ extension Command {
             }
             return .done
         } catch {
-            throw Failure(.failed, error.message)
+            throw Failure(.failed, LibraryWords.text(error.message))
         }
     }
 

@@ -19,12 +19,13 @@ struct Failure: Error {
     ///
     /// - Parameter json: what a completion got; for other calls, `bw_last_error` of this thread.
     init(_ status: bw_status, json: String?) {
-        let error = json.flatMap { text in try? JSONValue(parsing: text) }
+        var error = json.flatMap { text in try? JSONValue(parsing: text) }
         let detail = error?["detail"]
-        var message = error?["message"]?.string ?? String(cString: bw_status_name(status))
-        // The library speaks of its options; here they are spelled otherwise.
-        if bw_status_code(rawValue: status) == BW_E_BUSY { message += " (--state-dir)" }
-        if detail?["reason"]?.string == "no_relay" { message += " (--relay-url)" }
+        var message = LibraryWords.text(error?["message"]?.string ?? String(cString: bw_status_name(status)))
+        if var object = error?.object, object["message"] != nil {
+            object["message"] = .string(message)
+            error = .object(object)
+        }
         // The peer's own message is in the detail.
         if let words = detail?["message"]?.string, !words.isEmpty, words != message { message += ": \(words)" }
         self.init(Exit(status, reason: detail?["reason"]?.string), message, error: error)

@@ -16,7 +16,7 @@ final class ProgramLock {
     /// Takes the lock and holds it until it is released. Another user's directory is refused before a file is made in it.
     init(_ program: Program, in directory: String) throws(Failure) {
         do throws(HostError) { try StateDirectory.make(directory) } catch {
-            throw Failure(error.code == .invalid ? .usage : .failed, error.message)
+            throw Failure(error.code == .invalid ? .usage : .failed, LibraryWords.text(error.message))
         }
         let file = "\(directory)/\(program.rawValue)"
         descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)

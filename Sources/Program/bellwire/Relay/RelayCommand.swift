@@ -119,6 +119,18 @@ enum RelayOptionNames {
         logFormat,
     ]
 
+    /// Names an invalid option as it was given: on the command line, or in the configuration file.
+    static func failure(_ error: ServiceError, _ arguments: Arguments) -> Failure {
+        let quoted = error.message.split(separator: "\"", maxSplits: 2, omittingEmptySubsequences: false)
+        guard let file = arguments.text(configuration), error.code == .invalidOption, quoted.count == 3 else {
+            return Failure(error)
+        }
+        let option = Command.relay.option(named: LibraryWords.name(of: String(quoted[1])))
+        if option.map(arguments.has) == true { return Failure(error) }
+        let problem = error.message.replacing("relay options: ", with: "", maxReplacements: 1)
+        return Failure(ServiceError(error.code, "\(file): \(problem)"), isTranslated: true)
+    }
+
     /// The configuration file with the command line's options over it, as keys of ``ServiceSettings/init(json:)``.
     static func values(_ arguments: Arguments) throws(Failure) -> JSONObject {
         if arguments.has(certificate) != arguments.has(key) {

@@ -32,7 +32,9 @@ final class RelayRun {
         self.arguments = arguments
         mail = try LoopMail()
         values = try RelayOptionNames.values(arguments)
-        do throws(ServiceError) { settings = try ServiceSettings(json: values) } catch { throw Failure(error) }
+        do throws(ServiceError) { settings = try ServiceSettings(json: values) } catch {
+            throw RelayOptionNames.failure(error, arguments)
+        }
         log = RelayLogLines(
             writesJSON: settings.logsJSON, isJSONCommand: arguments.has(.json), isVerbose: arguments.has(.verbose))
     }
@@ -108,7 +110,9 @@ final class RelayRun {
         let new: ServiceSettings
         do throws(Failure) {
             let values = try RelayOptionNames.values(arguments)
-            do throws(ServiceError) { new = try ServiceSettings(json: values) } catch { throw Failure(error) }
+            do throws(ServiceError) { new = try ServiceSettings(json: values) } catch {
+                throw RelayOptionNames.failure(error, arguments)
+            }
         } catch {
             return log.write(.warning, "not_reloaded", "\(error.message); the relay keeps the previous options")
         }
@@ -157,14 +161,15 @@ struct Address: CustomStringConvertible {
 }
 
 extension Failure {
-    init(_ error: ServiceError) {
+    /// - Parameter isTranslated: whether the message already has a user's words.
+    init(_ error: ServiceError, isTranslated: Bool = false) {
         let exit: Exit =
             switch error.code {
             case .invalidOption, .unreadableFile, .invalidFile: .usage
             case .busy: .inUse
             default: .failed
             }
-        let message = error.code == .busy ? "\(error.message) (--state-dir)" : error.message
+        let message = isTranslated ? error.message : LibraryWords.text(error.message)
         self.init(exit, message, error: ["message": .string(message), "detail": ["reason": .string(error.code.name)]])
     }
 }
