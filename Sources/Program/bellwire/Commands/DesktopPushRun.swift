@@ -49,6 +49,7 @@ struct DesktopPushRun {
     private func list() throws(Failure) {
         let rows = try desktop.invoke("desktop.scheduled")["scheduled"]?.array ?? []
         if json { return Output.json("scheduled", rows) }
+        if rows.isEmpty { return Output.notice("no notifications are scheduled") }
         for row in rows {
             let moment = Clock.text(ofEpochMilliseconds: row["scheduledAt"]?.integer ?? 0)
             let group = row["group"]?.string.map { "  to \($0)" } ?? ""

@@ -62,6 +62,7 @@ extension Command {
 
     private static func show(_ groups: [JSONValue], _ arguments: Arguments) {
         if arguments.has(.json) { return Output.json("groups", groups) }
+        if groups.isEmpty { return Output.notice("there are no groups; bellwire group NAME DEVICE creates one") }
         for group in groups {
             Output.line(Printable.line(group["name"]?.string ?? ""))
             for device in group["devices"]?.array ?? [] { Output.line("  " + Printable.line(device.string ?? "")) }

@@ -43,7 +43,9 @@ extension Command {
             Output.json(answer)
             return .done
         }
-        NotificationLine.list(answer, unread: answer["unreadCount"]?.integer)
+        NotificationLine.list(
+            answer, unread: answer["unreadCount"]?.integer, isFiltered: HistoryFilter.isFiltered(arguments),
+            empty: "the history of \(desktop.name) is empty")
         return .done
     }
 }

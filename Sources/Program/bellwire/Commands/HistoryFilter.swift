@@ -34,6 +34,11 @@ enum HistoryFilter {
         "limit", short: "n", .required("N"), "Maximum number of notifications, 1 to 500.", initial: "50")
     private static let offset = Option("offset", .required("N"), "How many notifications to skip.", initial: "0")
 
+    /// Whether there may be notifications that the given options leave out.
+    static func isFiltered(_ arguments: Arguments) -> Bool {
+        [unread, offset, search, priority, source, since, until, before].contains(where: arguments.has)
+    }
+
     /// As parameters of notification.getHistory.
     static func params(_ arguments: Arguments, of command: String) throws(Failure) -> JSONObject {
         try arguments.exclude([until, before], of: command)

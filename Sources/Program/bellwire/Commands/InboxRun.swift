@@ -56,7 +56,9 @@ struct InboxRun {
         if arguments.has(.desktop) { params["desktop"] = .string(try session.desktop(arguments).id) }
         let page = try load(params)
         if json { return Output.json(page) }
-        NotificationLine.list(page, unread: page["unread"]?.integer)
+        NotificationLine.list(
+            page, unread: page["unread"]?.integer,
+            isFiltered: HistoryFilter.isFiltered(arguments) || arguments.has(.desktop), empty: "the inbox is empty")
     }
 
     private func load(_ params: JSONObject) throws(Failure) -> JSONValue {

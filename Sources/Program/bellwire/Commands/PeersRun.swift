@@ -99,6 +99,7 @@ final class PeersRun {
         if json {
             Output.json(book.kind + "s", peers.map(\.unconnected))
         } else {
+            if peers.isEmpty { Output.notice("no \(book.kind) is paired") }
             for peer in peers { Output.line("Unpaired \(peer.title).") }
         }
         for peer in encrypted where !reached.contains(peer.id) {
@@ -153,11 +154,11 @@ final class PeersRun {
             Output.json(book.kind + "s", peers.map(\.unconnected))
             return
         }
+        if peers.isEmpty { return Output.notice("no \(book.kind) is paired") }
         if arguments.has(Command.peersNames) {
             for peer in peers { Output.line(peer.name) }
             return
         }
-        if peers.isEmpty { return Output.notice("no \(book.kind) is paired") }
         var rows = [["NAME", "PLATFORM", "ENCRYPTED", "TO COMPARE", "LAST SEEN", "ID"]]
         rows += peers.map { peer in
             [

@@ -115,6 +115,7 @@ struct QueueRun {
         var failed = 0
         // By their ends, not by the list: what has left it may not have been told yet.
         var waiting = Set(try commands().filter { !$0.isFailed }.map(\.id))
+        if waiting.isEmpty, !json { return Output.notice("no change waits in the queue") }
         try session.handle.subscribe("queue.ended") { [json] _, event in
             let data = event["data"] ?? .null
             waiting.remove(data["id"]?.string ?? "")

@@ -103,6 +103,7 @@ extension Command {
 
     private static func list(_ tokens: [DoorToken], _ arguments: Arguments) {
         if arguments.has(.json) { return Output.json("tokens", tokens.map { $0.json(withDigest: false) }) }
+        if tokens.isEmpty { return Output.notice("there are no tokens; bellwire token NAME creates one") }
         for token in tokens {
             let group = token.group.map { "group \(Printable.line($0))" } ?? "all devices"
             Output.line(

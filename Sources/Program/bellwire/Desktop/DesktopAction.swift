@@ -73,6 +73,7 @@ struct DesktopAction {
 
     private func showDevices(_ devices: [PairedPeer]) {
         if json { return Output.json("devices", devices.map(\.json)) }
+        if devices.isEmpty { return Output.notice("no device is paired") }
         for device in devices {
             Output.line("\(Printable.padded(device.title, to: 32)) \(Printable.line(device.id))")
         }

@@ -15,14 +15,19 @@ enum NotificationLine {
 
     /// Prints a page of a history, one line per notification: * if unread, and at the end its id, which commands take as
     /// an operand. On a terminal also prints the counts.
-    static func list(_ page: JSONValue, unread: Int64?) {
+    ///
+    /// - Parameters:
+    ///   - isFiltered: whether only some were asked for.
+    ///   - empty: says that there are none at all.
+    static func list(_ page: JSONValue, unread: Int64?, isFiltered: Bool, empty: String) {
         let rows = page["notifications"]?.array ?? []
         for row in rows {
             let mark = row["read"]?.bool == true ? " " : Style.bold.of("*")
             let id = Style.dim.of(Printable.line(row["id"]?.string ?? ""))
             Output.line("\(mark) \(text(row))  \(id)")
         }
-        guard Output.isTerminal || rows.isEmpty else { return }
+        if rows.isEmpty { return Output.notice(isFiltered ? "no notification matches" : empty) }
+        guard Output.isTerminal else { return }
         let total = page["total"]?.integer ?? Int64(rows.count)
         Output.notice("\(rows.count) of \(total) shown, \(unread ?? 0) unread")
     }
