@@ -94,7 +94,7 @@ def test_the_name_of_a_desktop_is_one_line_of_what_can_be_seen(
 
 def test_listen_says_in_colour_who_is_there(pair: Pair) -> None:
     terminal = Terminal("listen", columns=100)
-    terminal.wait_for(r"\x1b\[32mbellwire: connected to Desk\x1b\[0m")
+    terminal.wait_for(r"\x1b\[32mbellwire: connected to Desk over ws://[0-9.:]+\x1b\[0m")
     pair.desktop.write("Fire\tin the kitchen\turgent\n")
     terminal.wait_for(r"\x1b\[1;31murgent\x1b\[0m  pc      \x1b\[1mFire\x1b\[0m  in the kitchen")
     assert terminal.end() == 130

@@ -23,6 +23,8 @@ final class ListenRun {
     private var problem: Failure?
     /// Came while a command ran.
     private var signal: Int32?
+    /// What the user is told; `nil` with `--json`.
+    private let notices: ListenNotices?
 
     init(_ arguments: Arguments) throws(Failure) {
         Interrupt.reportHangups()
@@ -56,6 +58,7 @@ final class ListenRun {
         self.filter = try filter?.checked(in: session)
         desktops = try session.desktops()
         remaining = desktops
+        notices = json ? nil : ListenNotices(session, desktops)
         if desktops.isEmpty { _ = try session.desktop(arguments) }
     }
 
@@ -82,10 +85,12 @@ final class ListenRun {
 
     func run() throws(Failure) -> Exit {
         try subscribe()
-        if !json { try subscribeToNotices() }
+        try notices?.subscribe()
         try subscribeToPeers()
         try session.handle.start()
+        notices?.update()
         let wake = try session.handle.wait(until: deadline) { () throws(Failure) in
+            notices?.update()
             if let problem { throw problem }
             if remaining.isEmpty { throw Failure(.notPaired, "no desktop is paired any more") }
             if received == count || signal != nil { return true }
@@ -152,7 +157,7 @@ final class ListenRun {
         }
     }
 
-    // MARK: Connections
+    // MARK: Pairings
 
     private func subscribeToPeers() throws(Failure) {
         try session.handle.subscribe("peers.changed") { [unowned self] _, event in
@@ -164,28 +169,5 @@ final class ListenRun {
             }
             remaining = now
         }
-    }
-
-    /// Connections and problems, on standard error.
-    private func subscribeToNotices() throws(Failure) {
-        var shown: [String: Connection] = [:]
-        try session.handle.subscribe("connection.changed") { [unowned self] _, event in
-            guard let id = event["desktop"]?.string, let data = event["data"] else { return }
-            let connection = Connection(data)
-            guard shown.updateValue(connection, forKey: id) != connection else { return }
-            let name = desktops.first { $0.id == id }?.name ?? id
-            if connection.isOnline {
-                Output.notice("connected to \(name)", .green)
-            } else if let problem = connection.problem {
-                Output.notice("not connected to \(name), retrying: \(problem)", .yellow)
-            } else if connection.isAbsent {
-                // The library keeps only the newest state: "online" may never be seen before this.
-                Output.notice("not connected to \(name): it is offline", .yellow)
-            }
-        }
-        try session.handle.subscribe("problem") { _, event in
-            Output.notice(event["data"]?["message"]?.string ?? "unknown problem")
-        }
-        try KeyQuestion.follow(session.handle)
     }
 }

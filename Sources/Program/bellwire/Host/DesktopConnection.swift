@@ -1,5 +1,6 @@
 import CBellwire
 import JSON
+import Transport
 
 /// The data of `connection.changed`.
 struct Connection: Equatable {
@@ -8,6 +9,8 @@ struct Connection: Equatable {
     var isAbsent = false
     /// What the first route that has trouble says.
     var problem: String?
+    /// What the connection goes over, as a person may see it.
+    var route: String?
 
     init() {}
 
@@ -16,6 +19,8 @@ struct Connection: Equatable {
         let routes = data["routes"]?.array ?? []
         isAbsent = !isOnline && routes.contains { $0["state"] == "online" }
         problem = routes.lazy.compactMap { $0["problem"]?.string }.first
+        guard isOnline else { return }
+        route = routes.first { $0["state"] == "online" }?["url"]?.string.map(WebSocketURL.loggable)
     }
 
     /// What `bw_desktop_state()` says: of a desktop that another program runs nothing new may be told.

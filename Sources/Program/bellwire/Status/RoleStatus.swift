@@ -2,6 +2,7 @@ import CBellwire
 import Glibc
 import Hosting
 import JSON
+import Transport
 
 /// The state of this machine's device or desktop, for `bellwire status`.
 ///
@@ -173,6 +174,7 @@ struct RoleStatus {
 
     private mutating func add(_ peer: PairedPeer, routes: [JSONValue], isRunning: Bool) {
         let online = routes.first { $0["state"]?.string == "online" }.flatMap { $0["url"]?.string }
+            .map(WebSocketURL.loggable)
         let problem = routes.lazy.compactMap { $0["problem"]?.string }.first
         let text: String
         if !isRunning {
@@ -198,7 +200,7 @@ struct RoleStatus {
     private mutating func readDesktop(_ state: JSONValue, _ peers: [PairedPeer], isRunning: Bool) {
         let routes = state["connection"]?.array ?? []
         for route in routes where isRunning {
-            let url = route["url"]?.string ?? ""
+            let url = WebSocketURL.loggable(route["url"]?.string ?? "")
             let problem = route["problem"]?.string
             let text = "\(url): \(route["state"]?.string ?? "")" + (problem.map { " (\($0))" } ?? "")
             lines.append(Line(name: "relay", text: Printable.line(text)))
