@@ -34,6 +34,12 @@ enum Output {
     /// Whether standard output is a terminal.
     static var isTerminal: Bool { isatty(1) == 1 }
 
+    /// The width for text: that of `COLUMNS`, or the terminal's; `nil` if unknown.
+    static var columns: Int? {
+        let written = getenv("COLUMNS").flatMap { Int(String(cString: $0)) }.flatMap { $0 > 0 ? $0 : nil }
+        return written ?? size?.columns
+    }
+
     /// Columns and rows of the terminal; `nil` if unknown.
     static var size: (columns: Int, rows: Int)? {
         var size = winsize()
