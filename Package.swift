@@ -210,8 +210,8 @@ targets += floor(
         .executableTarget(
             name: "bellwire",
             dependencies: [
-                "CABI", "CArguments", "CBellwire", "CLinux", "Relay", "RelayService", "Door", "DeviceAlerts", "Alerts",
-                "SystemServices", "Hosting", "Transport", "Wire", "Identity", "JSON",
+                "CABI", "CArguments", "CBellwire", "CLinux", "CSQLite", "Relay", "RelayService", "Door",
+                "DeviceAlerts", "Alerts", "SystemServices", "Hosting", "Transport", "Wire", "Identity", "JSON",
             ]),
     ])
 

@@ -17,7 +17,7 @@ class Authority:
             "-subj", "/CN=Bellwire test CA", "-keyout", "ca.key", "-out", "ca.pem",
         )  # fmt: skip
 
-    def issue(self, name: str, *alternatives: str) -> tuple[Path, Path]:
+    def issue(self, name: str, *alternatives: str, days: int = 2) -> tuple[Path, Path]:
         """Certificate and key for these names, as `DNS:localhost` or `IP:127.0.0.1`."""
         (self.directory / f"{name}.ext").write_text(f"subjectAltName={','.join(alternatives)}\n")
         self._openssl(
@@ -26,7 +26,7 @@ class Authority:
         )  # fmt: skip
         self._openssl(
             "x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
-            "-days", "2", "-extfile", f"{name}.ext", "-out", f"{name}.pem",
+            "-days", str(days), "-extfile", f"{name}.ext", "-out", f"{name}.pem",
         )  # fmt: skip
         return self.directory / f"{name}.pem", self.directory / f"{name}.key"
 

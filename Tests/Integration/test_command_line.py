@@ -23,8 +23,8 @@ from programs import BELLWIRE, FAKETIME, Program, wait_until
 Start = Callable[..., Program]
 
 COMMANDS = [
-    "relay", "desktop", "pair", "status", "peers", "rekey", "revoke", "listen", "agent", "send", "run", "history", "inbox",
-    "settings", "quiet", "queue", "qr", "completion", "man", "version",
+    "relay", "desktop", "pair", "status", "doctor", "peers", "rekey", "revoke", "listen", "agent", "send", "run", "history",
+    "inbox", "settings", "quiet", "queue", "qr", "completion", "man", "version",
 ]  # fmt: skip
 
 

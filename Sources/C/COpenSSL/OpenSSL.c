@@ -48,6 +48,10 @@
     f(int, SSL_session_reused, (const SSL *ssl), (ssl))                                                                \
     f(int, SSL_get_error, (const SSL *ssl, int result), (ssl, result))                                                 \
     f(long, SSL_get_verify_result, (const SSL *ssl), (ssl))                                                            \
+    f(X509 *, SSL_get0_peer_certificate, (const SSL *ssl), (ssl))                                                      \
+    f(const ASN1_TIME *, X509_get0_notAfter, (const X509 *certificate), (certificate))                                 \
+    f(int, ASN1_TIME_diff, (int *days, int *seconds, const ASN1_TIME *from, const ASN1_TIME *to),                      \
+      (days, seconds, from, to))                                                                                       \
     f(X509_VERIFY_PARAM *, SSL_get0_param, (SSL * ssl), (ssl))                                                         \
     f(int, SSL_export_keying_material,                                                                                 \
       (SSL * ssl, unsigned char *result, size_t size, const char *label, size_t length, const unsigned char *context, \

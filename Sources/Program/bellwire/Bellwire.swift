@@ -6,7 +6,8 @@ import Glibc
 enum Bellwire {
     /// Every command, in the order of the overview.
     static let commands: [Command] = [
-        .relay, .desktop, .pair, .status, .peers, .rekey, .revoke, .listen, .agent, .send, .push, .group, .token, .run,
+        .relay, .desktop, .pair, .status, .doctor, .peers, .rekey, .revoke, .listen, .agent, .send, .push, .group,
+        .token, .run,
         .history, .inbox, .settings, .quiet, .queue, .qr, .completion, .man, .version,
     ]
 

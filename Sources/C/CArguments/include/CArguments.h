@@ -6,3 +6,6 @@
 int bw_word_count(void);
 /* Ends with a zero byte; NULL for an index out of range. */
 const char *bw_word(int index);
+
+/* Whether the machine's clock is kept in time, as the kernel knows it: 1 = yes, 0 = no, -1 = unknown. */
+int bw_clock_is_kept(void);

@@ -144,6 +144,14 @@ final class TLSEngine {
         TransportError(.tlsFailed, "the TLS connection broke: \(TLSFailure.queued())")
     }
 
+    /// Whole days until the other end's certificate expires; `nil` before the handshake, and without a certificate.
+    var certificateDays: Int? {
+        guard isSecured, let certificate = SSL_get0_peer_certificate(ssl), let end = X509_get0_notAfter(certificate)
+        else { return nil }
+        var (days, seconds): (CInt, CInt) = (0, 0)
+        return ASN1_TIME_diff(&days, &seconds, nil, end) == 1 ? Int(days) : nil
+    }
+
     /// Whether the handshake resumed an earlier session.
     var isResumed: Bool { SSL_session_reused(ssl) == 1 }
 

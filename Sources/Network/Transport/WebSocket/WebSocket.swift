@@ -97,6 +97,9 @@ package final class WebSocket {
     /// The `tls-exporter` channel binding of RFC 9266, 32 bytes; `nil` without TLS.
     package var channelBinding: [UInt8]? { connection?.tls?.channelBinding }
 
+    /// Whole days until the server's certificate expires; `nil` without TLS.
+    package var certificateDays: Int? { connection?.tls?.certificateDays }
+
     /// Bytes written and not yet given to the kernel: what a slow reader costs.
     package var unsentBytes: Int { connection?.unsentBytes ?? 0 }
 

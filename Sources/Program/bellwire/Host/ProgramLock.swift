@@ -33,7 +33,14 @@ final class ProgramLock {
     /// The process that holds the lock; `nil` = none. It must not be called by a process that may hold it: closing the
     /// file releases it.
     static func holder(_ program: Program, in directory: String) throws(Failure) -> pid_t? {
-        let file = "\(directory)/\(program.rawValue)"
+        try holder(of: program.rawValue, in: directory)
+    }
+
+    /// Whether any program has the device or desktop open.
+    static func isOpen(_ directory: String) throws(Failure) -> Bool { try holder(of: "lock", in: directory) != nil }
+
+    private static func holder(of name: String, in directory: String) throws(Failure) -> pid_t? {
+        let file = "\(directory)/\(name)"
         let descriptor = open(file, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         if descriptor < 0, errno == ENOENT { return nil }
         guard descriptor >= 0 else { throw failure("open", file) }

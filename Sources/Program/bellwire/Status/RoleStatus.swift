@@ -13,17 +13,17 @@ struct RoleStatus {
 
         /// What this role's peers are.
         var peerKind: String { self == .device ? "desktop" : "device" }
-        fileprivate var handle: Handle.Role { self == .device ? .device : .desktop }
+        var handle: Handle.Role { self == .device ? .device : .desktop }
         fileprivate var program: ProgramLock.Program { self == .device ? .agent : .desktop }
-        fileprivate var database: String { self == .device ? "device.db" : "desktop.db" }
+        var database: String { self == .device ? "device.db" : "desktop.db" }
 
-        fileprivate func state(
+        func state(
             _ pointer: OpaquePointer?, _ text: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
         ) -> bw_status {
             self == .device ? bw_device_state(pointer, text) : bw_desktop_state(pointer, text)
         }
 
-        fileprivate func peers(
+        func peers(
             _ pointer: OpaquePointer?, _ text: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
         ) -> bw_status {
             self == .device ? bw_pairing_list(pointer, text) : bw_desktop_devices(pointer, text)
