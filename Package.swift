@@ -210,7 +210,7 @@ targets += floor(
         .executableTarget(
             name: "bellwire",
             dependencies: [
-                "CABI", "CArguments", "CBellwire", "CLinux", "CSQLite", "Relay", "RelayService", "Door",
+                "CABI", "CArguments", "CBellwire", "CLinux", "CSodium", "CSQLite", "Relay", "RelayService", "Door",
                 "DeviceAlerts", "Alerts", "SystemServices", "Hosting", "Transport", "Wire", "Identity", "JSON",
             ]),
     ])

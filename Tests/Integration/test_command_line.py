@@ -24,7 +24,7 @@ Start = Callable[..., Program]
 
 COMMANDS = [
     "relay", "desktop", "pair", "status", "doctor", "peers", "rekey", "revoke", "listen", "agent", "send", "run", "history",
-    "inbox", "settings", "quiet", "queue", "qr", "completion", "man", "version",
+    "inbox", "settings", "quiet", "queue", "backup", "restore", "qr", "completion", "man", "version",
 ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ enum Bellwire {
     static let commands: [Command] = [
         .relay, .desktop, .pair, .status, .doctor, .peers, .rekey, .revoke, .listen, .agent, .send, .push, .group,
         .token, .run,
-        .history, .inbox, .settings, .quiet, .queue, .qr, .completion, .man, .version,
+        .history, .inbox, .settings, .quiet, .queue, .backup, .restore, .qr, .completion, .man, .version,
     ]
 
     static func main() {

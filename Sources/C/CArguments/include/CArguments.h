@@ -9,3 +9,6 @@ const char *bw_word(int index);
 
 /* Whether the machine's clock is kept in time, as the kernel knows it: 1 = yes, 0 = no, -1 = unknown. */
 int bw_clock_is_kept(void);
+
+/* Swaps what two paths name, at once; -1 and errno on failure. */
+int bw_exchange(const char *one, const char *other);

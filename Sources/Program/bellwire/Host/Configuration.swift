@@ -13,12 +13,17 @@ struct Configuration {
     private let path: String
     private let profiles: [JSONObject]
 
+    /// Where the file is; `nil` if neither variable is set.
+    static var path: String? {
+        let home = EnvironmentPath.read("XDG_CONFIG_HOME") ?? EnvironmentPath.read("HOME").map { $0 + "/.config" }
+        return home.map { $0 + "/bellwire/config.json" }
+    }
+
     /// - Parameter name: of the profile; `nil` = none beside `default`.
     init(profile name: String?) throws(Failure) {
-        let home = EnvironmentPath.read("XDG_CONFIG_HOME") ?? EnvironmentPath.read("HOME").map { $0 + "/.config" }
-        path = (home ?? "") + "/bellwire/config.json"
+        path = Configuration.path ?? "bellwire/config.json"
         let name = name ?? Configuration.variable("BELLWIRE_PROFILE")
-        guard home != nil, access(path, F_OK) == 0 else {
+        guard Configuration.path != nil, access(path, F_OK) == 0 else {
             if let name { throw Failure(.usage, "no profile \"\(name)\": \(path) does not exist") }
             profiles = []
             return
