@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from certificates import Authority
+from installed_pages import broken_links
 from peers import Peer
 from programs import ROOT, STAGE, Program, wait_until
 from throwaway import ThrowawayRoot, Unavailable
@@ -105,6 +106,9 @@ def test_a_prefix_has_what_each_host_looks_for_and_can_be_moved(tmp_path: Path) 
         "share/fish/vendor_completions.d/bellwire.fish",
         "share/doc/bellwire/README.md",
         "share/doc/bellwire/LICENSE",
+        "share/doc/bellwire/documentation/Bellwire.md",
+        "share/man/man3/bellwire.3",
+        "share/man/man3/bw_device_open.3",
         *(f"include/{header.name}" for header in (STAGE / "include").glob("*.h")),
         *(f"share/man/man1/{manual}" for manual in manuals),
     ]:
@@ -571,6 +575,12 @@ def test_the_packages_say_where_the_project_is(packages: list[Path], tmp_path: P
     assert refused.returncode == 1 and "'here & there' is not an https URL" in refused.stderr
 
 
+def test_links_between_installed_pages_lead_somewhere(packages: list[Path], tmp_path: Path) -> None:
+    run("dpkg-deb", "--extract", package(packages, "bellwire"), tmp_path)
+    assert len(list((tmp_path / "usr/share/doc/bellwire/documentation").glob("*.md"))) > 30
+    assert broken_links(tmp_path / "usr/share/doc/bellwire") == []
+
+
 def test_each_package_has_its_part_and_no_other(packages: list[Path]) -> None:
     def part(name: str) -> set[str]:
         return {path for path in contents(package(packages, name)) if not path.startswith(f"usr/share/doc/{name}/")}
@@ -586,6 +596,7 @@ def test_each_package_has_its_part_and_no_other(packages: list[Path]) -> None:
         f"usr/lib/{TRIPLET}/cmake/bellwire/bellwireConfigVersion.cmake",
         f"{overrides}/libbellwire-dev",
         *(f"usr/include/{header.name}" for header in (STAGE / "include").glob("*.h")),
+        *(f"usr/share/man/man3/{manual.name}.gz" for manual in (STAGE / "share/man/man3").iterdir()),
     }
     source = ROOT / "bindings/python/src"
     modules = {str(path.relative_to(source)) for path in source.rglob("*.py")} | {"bellwire/py.typed"}
@@ -708,6 +719,10 @@ def users_terminal(root: ThrowawayRoot) -> None:
     pages = ["bellwire", *(f"bellwire-{command}" for command in commands())]
     found = root.run("man", "-w", *pages).stdout.splitlines()
     assert found == [f"/usr/share/man/man1/{name}.1.gz" for name in pages]
+    found = root.run("man", "-w", "3", "bellwire", "bw_device_open", "BW_E_TIMEOUT").stdout.splitlines()
+    assert found == [f"/usr/share/man/man3/{name}.3.gz" for name in ("bellwire", "bw_device", "bw_library")]
+    page = root.run("man", "bw_pairing_scan", environment=["MANWIDTH=100"]).stdout
+    assert "Pairs with the desktop whose QR code contains qr_text" in page
     page = root.run("man", "--warnings=w", "bellwire-relay", environment=["MANWIDTH=100"])
     assert "--listen" in page.stdout and page.stderr == ""
     bash = ". /usr/share/bash-completion/bash_completion; _completion_loader bellwire; complete -p bellwire"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds Bellwire for C: the shared library, the static library, the header, the pkg-config and CMake files, and the
-# bellwire program. None of them needs Swift to run or to link.
+# Builds Bellwire for C: the shared library, the static library, the header, the pkg-config and CMake files, the bellwire
+# program, and the documentation. None of them needs Swift to run or to link.
 #
 #   build.sh [--prefix DIR] [--build-dir DIR]
 #
@@ -109,6 +109,22 @@ if [ "$(cat "$build/inputs.sum" 2> /dev/null || true)" != "$inputs" ] || [ ! -e 
     echo "Linking"
     "$here/link.sh" --release "$release" --stage "$stage" ${order[@]+"${order[@]}"}
     echo "$inputs" > "$build/inputs.sum"
+fi
+# MARK: Manual pages and pages in Markdown, unless nothing that goes in has changed
+
+date=$(sed -n 's/^ *private static let date = "\(.*\)"$/\1/p' "$root/Sources/Program/bellwire/Manual/ManualPage.swift")
+[ -n "$date" ] || fail "ManualPage.swift has no date for the manual pages"
+texts=$(
+    {
+        echo "$date"
+        cat "$here"/{build.sh,manual.py,pages.py} "$root"/include/*.h "$root/README.md" "$root"/Sources/Library/CABI/Bellwire.docc/*
+    } | sha256sum
+)
+if [ "$(cat "$build/texts.sum" 2> /dev/null || true)" != "$texts" ] || [ ! -e "$stage/share/doc/bellwire/README.md" ]; then
+    rm -f "$build/texts.sum"
+    run python3 "$here/manual.py" --include "$root/include" --date "$date" --output "$stage/share/man/man3"
+    run python3 "$here/pages.py" --root "$root" --output "$stage/share/doc/bellwire"
+    echo "$texts" > "$build/texts.sum"
 fi
 (cd "$stage" && stat -c '  %n: %s bytes' lib/libbellwire.so.1 lib/libbellwire.a bin/bellwire)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs or uninstalls the output of build.sh: the libraries, the headers, pkg-config and CMake files, the bellwire
-# program with its completions and man pages, and systemd units. Needs Swift only if the build is missing.
+# program with its completions, man pages, the documentation, and systemd units. Needs Swift only if the build is missing.
 #
 #   install.sh [install] --prefix DIR [--libdir DIR] [--destdir DIR] [--stage DIR]
 #   install.sh uninstall --prefix DIR [--destdir DIR]
@@ -138,7 +138,7 @@ else
     stage=$root/build/stage
     [ -f "$stage/bin/bellwire" ] || "$here/build.sh"
 fi
-for part in lib/libbellwire.so.1 lib/libbellwire.a include/bellwire.h bin/bellwire; do
+for part in lib/libbellwire.so.1 lib/libbellwire.a include/bellwire.h bin/bellwire share/man/man3/bellwire.3 share/doc/bellwire/README.md; do
     [ -f "$stage/$part" ] || fail "$stage is not a complete build: $part is missing; run bindings/c/build.sh"
 done
 program=$stage/bin/bellwire
@@ -207,6 +207,9 @@ while IFS= read -r command; do
     [[ $command =~ ^[a-z][a-z-]*$ ]] || fail "'$program man --list' printed '$command', which is not a command name"
     said "share/man/man1/bellwire-$command.1" man "$command"
 done <<< "$commands"
+for file in "$stage"/share/man/man3/*.3; do
+    put 644 "$file" "share/man/man3/$(basename "$file")"
+done
 
 unit "$root/bindings/systemd/bellwire-relay.service.in" lib/systemd/system/bellwire-relay.service
 unit "$root/bindings/systemd/bellwire-desktop@.service.in" lib/systemd/system/bellwire-desktop@.service
@@ -215,7 +218,10 @@ unit "$root/bindings/systemd/bellwire-desktop.service.in" share/systemd/user/bel
 unit "$root/bindings/systemd/bellwire-agent.service.in" share/systemd/user/bellwire-agent.service
 put 644 "$root/bindings/systemd/relay.conf" share/doc/bellwire/examples/relay.conf
 put 644 "$root/bindings/systemd/desktop.conf" share/doc/bellwire/examples/desktop.conf
-put 644 "$root/README.md" share/doc/bellwire/README.md
+put 644 "$stage/share/doc/bellwire/README.md" share/doc/bellwire/README.md
+for file in "$stage"/share/doc/bellwire/documentation/*; do
+    put 644 "$file" "share/doc/bellwire/documentation/$(basename "$file")"
+done
 put 644 "$root/LICENSE" share/doc/bellwire/LICENSE
 put 644 "$stage/share/doc/bellwire/bellwire.spdx.json" share/doc/bellwire/bellwire.spdx.json
 for licence in "$stage"/share/doc/bellwire/licences/*; do

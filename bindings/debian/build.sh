@@ -78,7 +78,7 @@ trap 'rm -rf "$work"' EXIT
 tree=$work/bellwire-$version
 mkdir -p "$tree/bindings/c" "$tree/debian/source" "$tree/stage" "$tree/python" "$tree/tray"
 
-cp -a "$root/LICENSE" "$root/README.md" "$tree/"
+cp -a "$root/LICENSE" "$tree/"
 cp -a "$root/bindings/c/install.sh" "$root/bindings/c"/*.pc.in "$root/bindings/c/cmake" "$tree/bindings/c/"
 cp -a "$root/bindings/systemd" "$tree/bindings/"
 cp -a "$stage/bin" "$stage/include" "$stage/lib" "$stage/share" "$tree/stage/"
