@@ -6,7 +6,7 @@ extension Command {
             """
             Writes keys, pairings, databases, tokens and the configuration file into FILE, a tar archive that only you can \
             read. Programs can continue to use them: each database is copied as it is at one moment. It refuses to write over \
-            an existing file.
+            an existing file. The state of bellwire relay is not included.
             """,
             """
             FILE contains the keys. Anyone who has it can act as this device and this desktop, so keep it like a password. \

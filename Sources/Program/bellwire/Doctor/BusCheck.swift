@@ -51,7 +51,9 @@ final class BusCheck {
         switch event {
         case .appeared: end(.ok(words.check, words.present))
         case .gone(let error) where error.code == .absent: askIfStartable()
-        case .gone(let error): end(.warn(words.check, "no bus: \(error.message)", words.advice))
+        case .gone(let error):
+            let reason = error.message
+            end(.warn(words.check, reason.hasPrefix("no ") ? reason : "no bus: \(reason)", words.advice))
         case .signal: break
         }
     }
