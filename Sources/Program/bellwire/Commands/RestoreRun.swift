@@ -65,8 +65,8 @@ struct RestoreRun {
         }
         // All are refused before any is replaced.
         var held: [StateDirectory] = []
-        for each in unpacked { held.append(try hold(each.place)) }
         defer { for directory in held { directory.close() } }
+        for each in unpacked { held.append(try hold(each.place)) }
         for each in unpacked { try replace(each, description) }
         try restoreConfiguration(from: "\(folder)/\(StateFiles.configuration)")
         show(unpacked, description, said: "Restored the")
