@@ -1,4 +1,4 @@
-"""`--json`: what every command prints has the shape that the page CommandLineJSON shows."""
+"""`--json`: what every command prints has the shape that the pages CommandLine… show."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from test_command_line import run
 
 Start = Callable[..., Program]
 
-PAGE = (ROOT / "Sources/Library/CABI/Bellwire.docc/CommandLineJSON.md").read_text()
+CATALOGUE = ROOT / "Sources/Library/CABI/Bellwire.docc"
+PAGES = "\n".join(
+    (CATALOGUE / f"CommandLine{name}.md").read_text() for name in ("JSON", "Events", "Results", "Histories")
+)
 
 TYPES: dict[str, Callable[[Any], bool]] = {
     "text": lambda value: isinstance(value, str),
@@ -27,11 +30,11 @@ TYPES: dict[str, Callable[[Any], bool]] = {
 
 
 def blocks() -> dict[str, list[Any]]:
-    """The blocks of the page, each under the names in the line before it; events under their own, as "event"."""
+    """The blocks of the pages, each under the names in the line before it; events under their own, as "event"."""
     found: dict[str, list[Any]] = {}
     names: list[str] = []
     count = 0
-    for paragraph in PAGE.split("\n\n"):
+    for paragraph in PAGES.split("\n\n"):
         if not paragraph.startswith("```json"):
             spans = re.findall(r"`([^`]+)`", paragraph.replace("\n", " ").split(":")[0])
             commands = [each for each in spans if each.startswith("bellwire ")]
@@ -164,7 +167,7 @@ def test_the_page_has_a_shape_for_every_command() -> None:
     assert len(commands) > 20
     # The relay and listen print events, and the agent nothing.
     for command in commands:
-        assert re.search(rf"`bellwire {command}\b", PAGE), command
+        assert re.search(rf"`bellwire {command}\b", PAGES), command
     results = {name.split()[1] for name in SHAPES if name.startswith("bellwire ")}
     assert set(commands) - results <= {"relay", "listen", "agent"}
 
@@ -352,6 +355,15 @@ def test_other_commands(case: Case) -> None:
     case.of("bellwire completion", "completion", "bash")
     case.of("bellwire man", "man", "send")
     case.of("bellwire man --list", "man", "--list")
+    doctor = case.start("doctor", "--json")
+    assert doctor.wait(30) in (0, 1), doctor.err.all
+    check("bellwire doctor", doctor.out.all[-1])
+    file = case.folder / "backup.tar"
+    case.of("bellwire backup", "backup", file)
+    assert case.of("bellwire restore --check", "restore", "--check", file)["roles"][0]["role"] == "device"
+    restored = case.start("restore", file, "--json", home="restored")
+    assert restored.wait(30) == 0, restored.err.all
+    check("bellwire restore", restored.out.all[-1])
     case.lines("send", code=2)
     case.lines("send", "Title", "--to", "Nobody", code=4)
     relay = case.start("relay", "--listen", "127.0.0.1:0", "--no-health", "--json")
