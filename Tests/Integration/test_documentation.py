@@ -41,7 +41,7 @@ from typing import Any
 import pytest
 from _pytest.mark import ParameterSet
 from conftest import compile_c
-from hosts import Host
+from hosts import Host, Refused
 from peers import FakeDesktop, FakePhone, Peer, peer_program
 from programs import PACKAGE, PYTHON, ROOT, STAGE, Program
 
@@ -814,18 +814,16 @@ def test_frames_of_the_pages_are_those_that_travel(start: Start, bellwire: Start
             assert f'"{name}"' in names, f"{block.id}: the library knows no {name}"
 
 
-def test_an_error_looks_as_the_page_about_errors_shows_it(bellwire: Start, tmp_path: Path) -> None:
+def test_an_error_looks_as_the_page_about_errors_shows_it(start: Start, bellwire: Start, tmp_path: Path) -> None:
     """Of a state directory that is in use, which is the example there."""
     (block,) = json_blocks("Errors")
     shown = json.loads(block.text)
     place = tmp_path / "home/bellwire/desktop"
     bellwire("desktop", "--relay", "127.0.0.1:0").line("ws://")
-    second = bellwire("rekey", "--desktop", "--json")
-    assert second.wait() == 5
-    said = json.loads(second.err.all[-1])["error"]
-    # The page shows the library's words; commands name their own option.
-    words = block.text.replace(shown["detail"]["path"], str(place)).replace(r"\"state_dir\"", "--state-dir")
-    assert said == json.loads(words)
+    # The command line has names of its own for options.
+    with pytest.raises(Refused) as refused:
+        Host(start, "desktop", {"state_dir": str(place), "shared": False})
+    assert refused.value.error == json.loads(block.text.replace(shown["detail"]["path"], str(place)))
 
 
 def deployed(section: str, page: str = "WireDeployedPeers") -> list[dict[str, Any]]:
