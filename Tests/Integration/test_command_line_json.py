@@ -187,7 +187,8 @@ def test_names_of_shapes_are_on_the_page() -> None:
 
 def test_a_value_of_another_shape_is_found() -> None:
     assert problems({"a": "text", "b?": "number"}, {"a": "x"}) == []
-    for value in ({}, {"a": 1}, {"a": "x", "b": True}, {"a": "x", "c": 1}, [], None):
+    others: list[Any] = [{}, {"a": 1}, {"a": "x", "b": True}, {"a": "x", "c": 1}, [], None]
+    for value in others:
         assert problems({"a": "text", "b?": "number"}, value)
     assert problems(["'pc' | null"], ["pc", None]) == [] and problems(["'pc' | null"], ["mobile"])
 
