@@ -65,6 +65,10 @@ test_consumers() {
         gives "  and it runs" "$version opens" clean "$work/consumer"
         same "  without the shared library" "$(readelf -d "$work/consumer" | grep -F libbellwire)" ""
         # shellcheck disable=SC2046
+        works "$compiler and gold link the archive, which stands beside the shared library" clean "$compiler" -fuse-ld=gold -std=c99 \
+            "${warnings[@]}" "$here/consumer.c" $(flags "$tree" --static --cflags --libs) -o "$work/consumer"
+        same "  without the shared library" "$(readelf -d "$work/consumer" | grep -F libbellwire)" ""
+        # shellcheck disable=SC2046
         works "$compiler links the archive, dropping sections that nothing refers to" \
             clean "$compiler" -std=c99 "${warnings[@]}" -Wl,--gc-sections "$here/consumer.c" $(flags "$static" --static --cflags --libs) -o "$work/consumer"
         gives "  and it runs" "$version opens" clean "$work/consumer"
