@@ -355,7 +355,7 @@ def test_clocks_that_are_an_hour_apart(start: Start, join: Join, tmp_path: Path,
     ("options", "says"),
     [
         (("--nats", "http://h"), "nats://"),
-        (("--node", "x"), '"node" needs "nats"'),
+        (("--node", "x"), "--node needs --nats"),
         (("--nats", "nats://h", "--node", "x" * 65), "1 to 64 bytes"),
         (("--nats", "nats://h", "--nats-credentials", "/nowhere"), "/nowhere"),
         (("--nats", "nats://h", "--nats-replicas", "6"), "1 to 5"),

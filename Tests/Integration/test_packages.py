@@ -947,7 +947,7 @@ def test_the_units_run_under_systemd(packages: list[Path], tmp_path: Path) -> No
         wait_until(lambda: relay("ActiveState") == "failed", 15)
         assert (relay("ExecMainStatus"), relay("NRestarts")) == ("2", "0")
         journal = root.run("journalctl", "--unit", "bellwire-relay", "--output", "cat").stdout
-        assert '"listen" must be host:port' in journal
+        assert "--listen must be host:port" in journal
 
         reloads_the_certificate(root, shared)
         for file in ("ca.pem", "relay.pem", "relay.key"):

@@ -82,8 +82,8 @@ import Wire
             let calls = source.matches(of: /self\._(a?)(call|change)\([^"]*"(\w+)"/).filter { $0.3 == method.snake }
             #expect(calls.map(\.1) == ["", "a"], "\(method.snake)")
             // A notification can wait if its program asks for that.
-            #expect(
-                calls.allSatisfy { ($0.2 == "change") == (method.row.canWait || method == .send) }, "\(method.snake)")
+            let sends = [.send, .sendToMobile, .broadcast].contains(method)
+            #expect(calls.allSatisfy { ($0.2 == "change") == (method.row.canWait || sends) }, "\(method.snake)")
         }
     }
 
