@@ -59,7 +59,7 @@ package enum FileBytes {
     }
 
     /// `false` with `errno` set; an end that comes too early is `EIO`.
-    static func read(_ descriptor: CInt, into target: UnsafeMutableRawPointer, count: Int) -> Bool {
+    package static func read(_ descriptor: CInt, into target: UnsafeMutableRawPointer, count: Int) -> Bool {
         var done = 0
         while done < count {
             let taken = Glibc.read(descriptor, target + done, count - done)
@@ -75,7 +75,8 @@ package enum FileBytes {
         return true
     }
 
-    static func write(_ descriptor: CInt, from source: UnsafeRawPointer, count: Int) -> Bool {
+    /// `false` with `errno` set.
+    package static func write(_ descriptor: CInt, from source: UnsafeRawPointer, count: Int) -> Bool {
         var done = 0
         while done < count {
             let given = Glibc.write(descriptor, source + done, count - done)

@@ -1,5 +1,6 @@
 import CSodium
 import Glibc
+import Identity
 import JSON
 
 /// The file of `bellwire backup`: a tar archive of regular files, with a description of all of them at its end.
@@ -72,5 +73,13 @@ struct RunningHash {
         var hash = [UInt8](repeating: 0, count: 32)
         crypto_hash_sha256_final(&state, &hash)
         return hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}
+
+extension FileBytes {
+    static func write(_ descriptor: Int32, _ bytes: ArraySlice<UInt8>) -> Bool {
+        bytes.withUnsafeBytes { buffer in
+            buffer.baseAddress.map { write(descriptor, from: $0, count: buffer.count) } ?? true
+        }
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Identity
 import JSON
 
 /// Unpacks the file of `bellwire backup`, and checks each file in it.
@@ -61,12 +62,8 @@ struct BackupReader {
             let part = try bytes(min(left, 1 << 20))
             part.withUnsafeBytes { hash.add($0) }
             left -= part.count
-            var rest = part[...]
-            while output >= 0, !rest.isEmpty {
-                let count = rest.withUnsafeBytes { Glibc.write(output, $0.baseAddress, $0.count) }
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { throw Failure(.failed, "cannot write \(path ?? ""): \(Failure.systemError)") }
-                rest = rest.dropFirst(count)
+            guard output < 0 || FileBytes.write(output, part[...]) else {
+                throw Failure(.failed, "cannot write \(path ?? ""): \(Failure.systemError)")
             }
         }
         guard output < 0 || fsync(output) == 0 else {
@@ -77,15 +74,10 @@ struct BackupReader {
 
     private func bytes(_ count: Int) throws(Failure) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
-        var done = 0
-        while done < count {
-            let taken = bytes.withUnsafeMutableBytes {
-                Glibc.read(descriptor, $0.baseAddress?.advanced(by: done), count - done)
-            }
-            if taken < 0, errno == EINTR { continue }
-            guard taken > 0 else { throw damaged("it is incomplete, or no backup") }
-            done += taken
+        let isWhole = bytes.withUnsafeMutableBytes { buffer in
+            buffer.baseAddress.map { FileBytes.read(descriptor, into: $0, count: buffer.count) } ?? true
         }
+        guard isWhole else { throw damaged("it is incomplete, or no backup") }
         return bytes
     }
 

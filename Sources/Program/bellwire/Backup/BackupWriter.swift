@@ -1,4 +1,5 @@
 import Glibc
+import Identity
 import JSON
 
 /// Writes the file of `bellwire backup`. It is the user's alone, and none is written over.
@@ -46,7 +47,7 @@ final class BackupWriter {
             throw Failure(.failed, "cannot read \(source): it is not a regular file")
         }
         var left = Int(status.st_size)
-        try write(BackupFormat.header(name, size: left, time: time / 1_000))
+        try write(BackupFormat.header(name, size: left, time: time / 1_000)[...])
         var hash = RunningHash()
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
         while left > 0 {
@@ -60,7 +61,7 @@ final class BackupWriter {
             try write(buffer[..<count])
             left -= count
         }
-        try write([UInt8](repeating: 0, count: BackupFormat.padding(Int(status.st_size))))
+        try write([UInt8](repeating: 0, count: BackupFormat.padding(Int(status.st_size)))[...])
         files.append(
             ["name": .string(name), "size": .integer(Int64(status.st_size)), "sha256": .string(hash.end())])
         return true
@@ -73,23 +74,17 @@ final class BackupWriter {
             "files": .array(files),
         ]
         let text = Array((description.serialized() + "\n").utf8)
-        try write(BackupFormat.header(BackupFormat.description, size: text.count, time: time / 1_000))
-        try write(text)
+        try write(BackupFormat.header(BackupFormat.description, size: text.count, time: time / 1_000)[...])
+        try write(text[...])
         // Two empty blocks end an archive.
-        try write([UInt8](repeating: 0, count: BackupFormat.padding(text.count) + 2 * BackupFormat.blockSize))
+        try write([UInt8](repeating: 0, count: BackupFormat.padding(text.count) + 2 * BackupFormat.blockSize)[...])
         guard fsync(descriptor) == 0 else { throw failure() }
         isDone = true
     }
 
-    private func write(_ bytes: some Collection<UInt8>) throws(Failure) {
-        var rest = Array(bytes)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw failure() }
-            rest = rest.dropFirst(count)
-            size += count
-        }
+    private func write(_ bytes: ArraySlice<UInt8>) throws(Failure) {
+        guard FileBytes.write(descriptor, bytes) else { throw failure() }
+        size += bytes.count
     }
 
     private func failure() -> Failure { Failure(.failed, "cannot write \(path): \(Failure.systemError)") }

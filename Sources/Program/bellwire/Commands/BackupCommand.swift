@@ -14,18 +14,12 @@ extension Command {
             """,
         ],
         operands: [Operand(name: "FILE", help: "The file to create.", isRequired: true)],
-        ownOptions: [backupDevice, backupDesktop, backupStateDirectory],
+        ownOptions: [onlyDevice, onlyDesktop, roleDirectory],
         examples: [
             Example(line: "bellwire backup bellwire-$(date +%F).tar", says: "Saves everything."),
             Example(line: "bellwire backup --desktop desk.tar", says: "Saves only the desktop."),
         ],
         run: { arguments throws(Failure) in try BackupRun(arguments).run() })
-
-    static let backupDevice = Option("device", "Only the device.")
-    static let backupDesktop = Option("desktop", "Only the desktop.")
-    static let backupStateDirectory = Option(
-        "state-dir", .required("DIR"),
-        "With --device or --desktop: its directory (default: $XDG_STATE_HOME/bellwire/device or …/desktop).")
 
     static let restore = Command(
         name: "restore",
@@ -51,7 +45,7 @@ extension Command {
             """,
         ],
         operands: [Operand(name: "FILE", help: "A file of bellwire backup.", isRequired: true)],
-        ownOptions: [restoreReplace, restoreCheck, backupDevice, backupDesktop, backupStateDirectory],
+        ownOptions: [restoreReplace, restoreCheck, onlyDevice, onlyDesktop, roleDirectory],
         examples: [
             Example(line: "bellwire restore --check bellwire.tar", says: "Checks the file, and shows what is in it."),
             Example(line: "bellwire restore bellwire.tar", says: "Puts everything back on a new machine."),

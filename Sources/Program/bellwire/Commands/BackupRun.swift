@@ -11,7 +11,7 @@ struct BackupRun {
     init(_ arguments: Arguments) throws(Failure) {
         self.arguments = arguments
         path = arguments.operands.first ?? ""
-        places = try StatePlace.all(arguments, of: "backup")
+        places = try StatePlace.onDisk(arguments, of: "backup")
     }
 
     func run() throws(Failure) -> Exit {
@@ -67,11 +67,11 @@ struct BackupRun {
         let path = "\(directory)/\(StateFiles.key)"
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else {
-            let reason = Failure.systemError
+            let (isMissing, reason) = (errno == ENOENT, Failure.systemError)
             throw Failure(
                 .failed,
                 "cannot read \(path): \(reason)"
-                    + (errno == ENOENT ? "; a key that a program keeps in the keyring cannot be saved" : ""))
+                    + (isMissing ? "; a key that a program keeps in the keyring cannot be saved" : ""))
         }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: 4_096)
@@ -80,29 +80,14 @@ struct BackupRun {
     }
 }
 
-/// A role of this machine and its state directory.
-struct StatePlace {
-    let role: RoleStatus.Role
-    let directory: String
-
-    /// Those that the options mean; without any, both.
-    static func all(_ arguments: Arguments, of command: String) throws(Failure) -> [StatePlace] {
-        try arguments.exclude([Command.backupDevice, Command.backupDesktop], of: command)
-        let roles: [RoleStatus.Role] =
-            if arguments.has(Command.backupDevice) { [.device] } else if arguments.has(Command.backupDesktop) {
-                [.desktop]
-            } else { RoleStatus.Role.allCases }
-        if arguments.isWritten(Command.backupStateDirectory), roles.count > 1 {
-            throw Failure(.usage, "--state-dir requires --device or --desktop")
-        }
-        return try roles.map { role throws(Failure) in
-            let written = roles.count == 1 ? arguments.text(Command.backupStateDirectory) : nil
-            guard var directory = written else {
-                return StatePlace(role: role, directory: try EnvironmentPath.stateDirectory(of: role.rawValue))
-            }
+extension StatePlace {
+    /// ``all(_:of:)`` for commands that copy the directories, or replace them.
+    static func onDisk(_ arguments: Arguments, of command: String) throws(Failure) -> [StatePlace] {
+        try all(arguments, of: command).map { place throws(Failure) in
+            var directory = place.directory
             if directory == ":memory:" { throw Failure(.usage, "--state-dir :memory: stores nothing") }
             while directory.count > 1, directory.hasSuffix("/") { directory.removeLast() }
-            return StatePlace(role: role, directory: directory)
+            return StatePlace(role: place.role, directory: directory)
         }
     }
 }

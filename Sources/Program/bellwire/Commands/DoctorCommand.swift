@@ -20,7 +20,7 @@ extension Command {
         ],
         operands: [],
         ownOptions: [
-            doctorDevice, doctorDesktop, doctorStateDirectory, doctorRelayURL, doctorRelay, doctorTimeout, .caFile,
+            doctorDevice, doctorDesktop, roleDirectory, doctorRelayURL, doctorRelay, doctorTimeout, .caFile,
         ],
         examples: [
             Example(line: "bellwire doctor", says: "Checks everything."),
@@ -33,11 +33,9 @@ extension Command {
         ],
         run: { arguments throws(Failure) in try DoctorRun(arguments).run() })
 
+    /// These are ``onlyDevice`` and ``onlyDesktop`` in other words.
     static let doctorDevice = Option("device", "Only the device, without the desktop.")
     static let doctorDesktop = Option("desktop", "Only the desktop, without the device.")
-    static let doctorStateDirectory = Option(
-        "state-dir", .required("DIR"),
-        "With --device or --desktop: its directory (default: $XDG_STATE_HOME/bellwire/device or …/desktop).")
     static let doctorRelayURL = Option("relay-url", .required("URL"), "Also checks this relay.")
     static let doctorRelay = Option(
         "relay", .required("HOST:PORT"), "The address where bellwire desktop runs its relay.",

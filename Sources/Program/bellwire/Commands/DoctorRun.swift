@@ -31,7 +31,7 @@ final class DoctorRun {
     }
 
     private let arguments: Arguments
-    private let roles: [RoleStatus.Role]
+    private let places: [StatePlace]
     private let limit: UInt64
     private let mail: LoopMail<[Finding]>
     private let holder = Holder()
@@ -39,15 +39,8 @@ final class DoctorRun {
     private var known = Known()
 
     init(_ arguments: Arguments) throws(Failure) {
-        try arguments.exclude([Command.doctorDevice, Command.doctorDesktop], of: "doctor")
         self.arguments = arguments
-        roles =
-            if arguments.has(Command.doctorDevice) { [.device] } else if arguments.has(Command.doctorDesktop) {
-                [.desktop]
-            } else { RoleStatus.Role.allCases }
-        if arguments.isWritten(Command.doctorStateDirectory), roles.count > 1 {
-            throw Failure(.usage, "--state-dir requires --device or --desktop")
-        }
+        places = try StatePlace.all(arguments, of: "doctor")
         limit = UInt64(try arguments.milliseconds(Command.doctorTimeout, most: 60))
         mail = try LoopMail()
         if let url = arguments.text(Command.doctorRelayURL) {
@@ -63,10 +56,10 @@ final class DoctorRun {
     }
 
     func run() throws(Failure) -> Exit {
-        for role in roles { try check(role) }
+        for place in places { check(place.role, in: place.directory) }
         findings.append(MachineChecks.clock(latest: known.latest))
         findings.append(MachineChecks.proxies())
-        if roles.contains(.desktop) {
+        if places.contains(where: { $0.role == .desktop }) {
             let address = arguments.text(Command.doctorRelay) ?? Command.doctorRelay.initial ?? ""
             findings.append(MachineChecks.port(address, own: known.port))
         }
@@ -85,9 +78,7 @@ final class DoctorRun {
 
     // MARK: The roles
 
-    private func check(_ role: RoleStatus.Role) throws(Failure) {
-        let written = roles.count == 1 ? arguments.text(Command.doctorStateDirectory) : nil
-        let directory = if let written { written } else { try EnvironmentPath.stateDirectory(of: role.rawValue) }
+    private func check(_ role: RoleStatus.Role, in directory: String) {
         let found = DirectoryCheck(role, in: directory).run()
         findings += found
         guard access("\(directory)/\(role.database)", F_OK) == 0, !found.contains(where: { $0.state == .fail }) else {

@@ -60,11 +60,8 @@ enum PushFields {
     }
 
     private static func pair(_ text: String, of option: Option) throws(Failure) -> (String, String) {
-        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 2, !parts[0].isEmpty else {
-            guard case .required(let form) = option.value else { return (text, "") }
-            throw Failure(.usage, "--\(option.name): \"\(text)\" is not \(form)")
-        }
-        return (parts[0], parts[1])
+        if let pair = text.assignment, !pair.name.isEmpty { return pair }
+        guard case .required(let form) = option.value else { return (text, "") }
+        throw Failure(.usage, "--\(option.name): \"\(text)\" is not \(form)")
     }
 }

@@ -25,12 +25,11 @@ struct PushFilter {
         guard !words.isEmpty else { return nil }
         var wanted: [Key: [String]] = [:]
         for word in words {
-            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            guard parts.count == 2, let key = Key(rawValue: parts[0]) else {
+            guard let (name, value) = word.assignment, let key = Key(rawValue: name) else {
                 let keys = Key.allCases.map { "\($0.rawValue)=…" }.joined(separator: ", ")
                 throw Failure(.usage, "--filter: \"\(word)\" must be one of \(keys) (see bellwire listen --help)")
             }
-            wanted[key, default: []].append(try PushFilter.value(parts[1], of: key))
+            wanted[key, default: []].append(try PushFilter.value(value, of: key))
         }
         self.wanted = wanted
         let conditions = wanted.flatMap { key, values in values.map { "\(key.rawValue)=\($0)" } }

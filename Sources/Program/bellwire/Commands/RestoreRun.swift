@@ -39,7 +39,7 @@ struct RestoreRun {
         self.arguments = arguments
         path = arguments.operands.first ?? ""
         json = arguments.has(.json)
-        places = try StatePlace.all(arguments, of: "restore")
+        places = try StatePlace.onDisk(arguments, of: "restore")
     }
 
     func run() throws(Failure) -> Exit {

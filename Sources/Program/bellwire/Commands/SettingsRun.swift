@@ -36,19 +36,18 @@ struct SettingsRun {
     // MARK: KEY=VALUE
 
     private static func take(_ word: String, isDevice: Bool, into changes: inout JSONObject) throws(Failure) {
-        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 2 else {
+        guard let (key, text) = word.assignment else {
             throw Failure(.usage, "\"\(word)\" is not KEY=VALUE (see bellwire settings --help)")
         }
         let known = isDevice ? deviceKeys : desktopKeys
-        let path = parts[0].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let path = key.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let isNested = isDevice && path.count == 2 && ["sources", "categories"].contains(path[0]) && !path[1].isEmpty
-        guard known.contains(parts[0]) || isNested else {
-            let nearest = Suggestion.nearest(to: parts[0], in: known).map { ", did you mean \($0)?" } ?? ""
-            throw Failure(.usage, "unknown setting \(parts[0])\(nearest) (see bellwire settings --help)")
+        guard known.contains(key) || isNested else {
+            let nearest = Suggestion.nearest(to: key, in: known).map { ", did you mean \($0)?" } ?? ""
+            throw Failure(.usage, "unknown setting \(key)\(nearest) (see bellwire settings --help)")
         }
-        let value = try value(parts[1], of: parts[0])
-        guard isNested else { return changes[parts[0]] = value }
+        let value = try value(text, of: key)
+        guard isNested else { return changes[key] = value }
         var group = changes[path[0]]?.object ?? [:]
         group[path[1]] = value
         changes[path[0]] = .object(group)

@@ -14,7 +14,7 @@ extension Command {
             """,
         ],
         operands: [],
-        ownOptions: [statusDevice, statusDesktop, statusStateDirectory],
+        ownOptions: [onlyDevice, onlyDesktop, roleDirectory],
         examples: [
             Example(line: "bellwire status", says: "Shows both."),
             Example(
@@ -22,10 +22,4 @@ extension Command {
                 says: "Prints what is wrong with the device."),
         ],
         run: { arguments throws(Failure) in try StatusRun(arguments).run() })
-
-    static let statusDevice = Option("device", "Only the device.")
-    static let statusDesktop = Option("desktop", "Only the desktop.")
-    static let statusStateDirectory = Option(
-        "state-dir", .required("DIR"),
-        "With --device or --desktop: its directory (default: $XDG_STATE_HOME/bellwire/device or …/desktop).")
 }

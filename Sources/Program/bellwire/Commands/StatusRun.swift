@@ -4,26 +4,17 @@ import JSON
 /// One run of `bellwire status`.
 struct StatusRun {
     private let arguments: Arguments
-    private let roles: [RoleStatus.Role]
+    private let places: [StatePlace]
 
     init(_ arguments: Arguments) throws(Failure) {
-        try arguments.exclude([Command.statusDevice, Command.statusDesktop], of: "status")
         self.arguments = arguments
-        roles =
-            if arguments.has(Command.statusDevice) { [.device] } else if arguments.has(Command.statusDesktop) {
-                [.desktop]
-            } else { RoleStatus.Role.allCases }
-        if arguments.isWritten(Command.statusStateDirectory), roles.count > 1 {
-            throw Failure(.usage, "--state-dir requires --device or --desktop")
-        }
+        places = try StatePlace.all(arguments, of: "status")
     }
 
     func run() throws(Failure) -> Exit {
         var shown: [RoleStatus] = []
-        for role in roles {
-            let written = roles.count == 1 ? arguments.text(Command.statusStateDirectory) : nil
-            let directory = if let written { written } else { try EnvironmentPath.stateDirectory(of: role.rawValue) }
-            shown.append(try RoleStatus(role, in: directory, verbose: arguments.has(.verbose)))
+        for place in places {
+            shown.append(try RoleStatus(place.role, in: place.directory, verbose: arguments.has(.verbose)))
         }
         if arguments.has(.json) { show(json: shown) } else { show(shown) }
         return .done

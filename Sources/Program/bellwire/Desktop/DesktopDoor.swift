@@ -55,11 +55,9 @@ final class DesktopDoor {
         guard let directory = try DesktopDirectory.path(arguments) else {
             throw Failure(.usage, "--http needs a state directory for its tokens")
         }
-        guard let colon = address.lastIndex(of: ":"), let port = UInt16(address[address.index(after: colon)...]) else {
+        guard let (host, port) = address.hostAndPort else {
             throw Failure(.usage, "--http: \"\(address)\" is not HOST:PORT")
         }
-        var host = String(address[..<colon])
-        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
         var options = DoorOptions(host: host, port: port, directory: directory)
         options.opensToLoopback = arguments.has(Command.httpOpen)
         options.names = arguments.texts(Command.httpName)

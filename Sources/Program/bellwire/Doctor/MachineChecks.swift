@@ -45,13 +45,11 @@ enum MachineChecks {
     ///   - address: host and port.
     ///   - own: the port of the relay that runs on this machine's desktop.
     static func port(_ address: String, own: Int64?) -> Finding {
-        guard let colon = address.lastIndex(of: ":"), let port = UInt16(address[address.index(after: colon)...]) else {
+        guard let (host, port) = address.hostAndPort else {
             return .fail("port", "--relay: \"\(address)\" is not HOST:PORT", "Pass an address such as 127.0.0.1:9001.")
         }
         if let own, own == Int64(port) { return .ok("port", "\(port) is the running desktop's") }
         if port == 0 { return .ok("port", "any free port") }
-        var host = String(address[..<colon])
-        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
         let advice = "ss -ltnp shows the program. Stop it, or pass another address: bellwire desktop --relay HOST:PORT"
         switch bind(host, port) {
         case 0: return .ok("port", "\(address) is free for bellwire desktop")
@@ -78,7 +76,7 @@ enum MachineChecks {
         let descriptor = socket(found.ai_family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return errno }
         defer { close(descriptor) }
-        // As the relay listens: connections that have just ended are in nobody's way.
+        // As the relay listens: connections that have just ended are not in the way.
         var yes: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         // Linux finds a listener on the same address in listen(), where both have that option.

@@ -26,7 +26,7 @@ struct StoredPeers {
         let urls = role == .device ? "lan_signaling_url, relay_url" : "NULL, NULL"
         guard sqlite3_open_v2(name, &database, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nil) == SQLITE_OK,
             sqlite3_prepare_v2(database, "SELECT last_seen_at, \(urls) FROM \(table)", -1, &statement, nil) == SQLITE_OK
-        else { throw StoredPeers.failure(path, database) }
+        else { throw Failure(cannot: "read", path, database) }
         var step = sqlite3_step(statement)
         while step == SQLITE_ROW {
             count += 1
@@ -36,7 +36,7 @@ struct StoredPeers {
             }
             step = sqlite3_step(statement)
         }
-        guard step == SQLITE_DONE else { throw StoredPeers.failure(path, database) }
+        guard step == SQLITE_DONE else { throw Failure(cannot: "read", path, database) }
     }
 
     /// A path as part of a URI.
@@ -51,10 +51,5 @@ struct StoredPeers {
             }
         }
         return text
-    }
-
-    private static func failure(_ path: String, _ database: OpaquePointer?) -> Failure {
-        let reason = sqlite3_errmsg(database).map { String(cString: $0) } ?? "out of memory"
-        return Failure(.failed, "cannot read \(path): \(reason)")
     }
 }
