@@ -34,7 +34,7 @@ enum BackupFormat {
         return block
     }
 
-    /// Name and size of a file's block; `nil` if it is none that this program writes.
+    /// Name and size from a file's block; `nil` if this program does not write such blocks.
     static func file(_ block: [UInt8]) -> (name: String, size: Int)? {
         guard block.count == blockSize, block[156] == UInt8(ascii: "0"),
             let size = number(block[124..<135]), let sum = number(block[148..<154])

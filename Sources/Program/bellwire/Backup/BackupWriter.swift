@@ -34,7 +34,7 @@ final class BackupWriter {
 
     /// A file that stays as it is meanwhile.
     ///
-    /// - Returns: `false` if there is none.
+    /// - Returns: `false` if the file does not exist.
     func add(_ name: String, from source: String) throws(Failure) -> Bool {
         let input = open(source, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
         guard input >= 0 else {

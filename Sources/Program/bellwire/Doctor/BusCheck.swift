@@ -6,7 +6,7 @@ import Transport
 final class BusCheck {
     private static let driver = "org.freedesktop.DBus"
 
-    /// What is said of it.
+    /// The texts of its findings.
     struct Words: Sendable {
         /// The service, such as `notifications`.
         let check: String

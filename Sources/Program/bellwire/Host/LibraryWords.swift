@@ -35,7 +35,7 @@ enum LibraryWords {
         "tls.key_file": "tls-key",
     ]
 
-    /// What comes before an option's name.
+    /// The words before an option's name in the library's messages.
     private static let introductions = ["option ", "relay options: "]
 
     static func text(_ message: String) -> String {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The last line of a terminal, which says what the program waits for and is replaced when that changes. Elsewhere there
-/// is none.
+/// The last line of a terminal, which says what the program waits for and is replaced when that changes. Nothing is shown
+/// if the output is not a terminal.
 final class LiveLine {
     let isThere: Bool
     private var shown = ""

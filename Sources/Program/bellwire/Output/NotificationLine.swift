@@ -18,7 +18,7 @@ enum NotificationLine {
     ///
     /// - Parameters:
     ///   - isFiltered: whether only some were asked for.
-    ///   - empty: says that there are none at all.
+    ///   - empty: the sentence for a history without notifications.
     static func list(_ page: JSONValue, unread: Int64?, isFiltered: Bool, empty: String) {
         let rows = page["notifications"]?.array ?? []
         for row in rows {

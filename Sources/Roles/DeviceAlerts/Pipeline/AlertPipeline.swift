@@ -118,7 +118,7 @@ struct AlertPipeline {
         decide(alert, imageURL: nil, expiresAt: nil, isLate: false, .released, now)
     }
 
-    /// Takes up what waits in the store, in the order of showing.
+    /// Takes up the alerts that wait in the store, in the order in which they are shown.
     mutating func takeUp() -> [Action] {
         backlog.request(hasRoom: queue.hasRoom(comesFirst: false))
             ? [.store(.takeUp(limit: queue.count + AlertQueue.showLimit))] : []
